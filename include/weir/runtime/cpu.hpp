@@ -26,8 +26,8 @@ const CpuFeatures& cpu_features();
 Isa detected_isa();
 
 /// The level that code chosen at run time uses: detected_isa(), lowered by the environment variable
-/// WEIR_ISA (baseline|avx2|avx512; read once, anything else throws InvalidArgument) or by ScopedIsa.
-/// Objects that choose code at construction keep that choice. Thread-safe.
+/// WEIR_ISA (baseline|avx2|avx512; read once, anything else throws InvalidArgument) or by
+/// ScopedIsa. Objects that choose code at construction keep that choice. Thread-safe.
 Isa active_isa();
 
 /// Lowers active_isa() for this process while it lives; throws Unsupported for a level above the
