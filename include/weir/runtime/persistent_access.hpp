@@ -177,13 +177,12 @@ void sync_queued(PersistentRegion& region);                    // msync of what 
 inline void NativeAccess::flush(const void* p) const {
   switch (instruction_) {
     case FlushInstruction::clwb:
-      // Spelled in bytes so that the baseline build needs no -mclwb; run only where CPUID has it.
-      asm volatile(".byte 0x66; xsaveopt %0"
-                   : "+m"(*static_cast<volatile char*>(const_cast<void*>(p))));
+      // clwb (%rax), spelled in bytes: no -mclwb, so that one build runs everywhere. CPUID was
+      // asked.
+      asm volatile(".byte 0x66, 0x0f, 0xae, 0x30" : : "a"(p) : "memory");
       break;
     case FlushInstruction::clflushopt:
-      asm volatile(".byte 0x66; clflush %0"
-                   : "+m"(*static_cast<volatile char*>(const_cast<void*>(p))));
+      asm volatile(".byte 0x66, 0x0f, 0xae, 0x38" : : "a"(p) : "memory");
       break;
     case FlushInstruction::clflush:
       _mm_clflush(p);
