@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+// Batches: memory latencies overlap, and a batch shares its fences. Included by core.hpp.
+#pragma once
+#include "anifilter/core.hpp"
+
+namespace weir::anifilter {
+
+inline constexpr std::size_t kBatch = 64;
+
+/// What the inserts of a batch have left to do. Phase 1 stores all new fingerprints and all copies
+/// of victims; one fence; phase 2 overwrites the victims; one fence. The stripes of pending
+/// overwrites (R4) and of new overflow bits (R3) stay locked until then; a thread that holds such
+/// stripes never waits for another one: it drains first.
+template <class B, class Access>
+struct Core<B, Access>::Batch {
+  struct Overwrite {
+    Move incoming;
+    Move victim;
+  };
+  explicit Batch(Core& owner) : core(owner) {}
+  ~Batch() {
+    // Only after an exception of a fence: nothing that was promised depends on what is dropped
+    // here.
+    for (const std::uint32_t stripe : held) core.stripes_.unlock_changed(stripe);
+  }
+  Batch(const Batch&) = delete;
+  Batch& operator=(const Batch&) = delete;
+
+  void lock(Locks& locks) {
+    if (locks.try_lock()) return;
+    core.drain(*this);
+    locks.lock();
+  }
+  void hold(Locks& locks) {
+    locks.release_to([this](std::uint32_t stripe) { held.push_back(stripe); });
+  }
+
+  Core& core;
+  std::vector<std::uint32_t> held;
+  std::vector<Overwrite> overwrites;
+  bool unfenced = false;
+};
+
+template <class B, class Access>
+void Core<B, Access>::drain(Batch& batch) {
+  if (batch.unfenced) access_.fence();
+  batch.unfenced = false;
+  if (!batch.overwrites.empty()) {
+    for (const auto& [incoming, victim] : batch.overwrites) overwrite_victim(incoming, victim);
+    batch.overwrites.clear();
+    access_.fence();
+  }
+  for (const std::uint32_t stripe : batch.held) stripes_.unlock_changed(stripe);
+  batch.held.clear();
+}
+
+/// Phase 1 of a one-move path: the copy. False if the path is no longer there.
+template <class B, class Access>
+bool Core<B, Access>::start_move_in_batch(const Key& key, const Path& path, Batch& batch) {
+  Locks locks(stripes_, access_);
+  lock_lines_of(path, key, locks);
+  batch.lock(locks);
+  if (!is_still(path)) {
+    locks.unlock(false);
+    return false;
+  }
+  if (path.front().home != key.prime && !fault(Fault::no_overflow_bit) && set_overflow(key.prime))
+    flush(key.prime);
+  put(path[1].to, path[1].fingerprint);
+  flush(path[1].to.word);
+  batch.unfenced = !fault(Fault::no_fence_after_copy);
+  batch.overwrites.push_back({path[0], path[1]});
+  batch.hold(locks);
+  changes_.add(1);
+  return true;
+}
+
+template <class B, class Access>
+InsertResult Core<B, Access>::insert_in_batch(const Key& key, Batch& batch) {
+  thread_local Path path;
+  const std::uint64_t secondary = alternate(key.prime, key.fingerprint);
+  for (;;) {
+    const bool prime_blocked = blocked(key.prime);
+    if (!prime_blocked || !blocked(secondary)) {
+      Locks locks(stripes_, access_);
+      locks.add_line_of(key.prime);
+      if (prime_blocked) locks.add_line_of(secondary);
+      batch.lock(locks);
+      Place place;
+      const bool in_prime = find_place(key.prime, place);
+      if (!in_prime && !(prime_blocked && find_place(secondary, place))) {
+        locks.unlock(false);
+        continue;  // taken meanwhile; the flags say so by now
+      }
+      bool new_bit = false;
+      if (!in_prime && !fault(Fault::no_overflow_bit) && set_overflow(key.prime)) {
+        new_bit = true;
+        if (!fault(Fault::no_flush_of_second_line)) flush(key.prime);
+      }
+      put(place, key.fingerprint);
+      flush(place.word);
+      batch.unfenced = true;
+      changes_.add(1);
+      if (new_bit)
+        batch.hold(locks);  // R3
+      else
+        locks.unlock(true);
+      return InsertResult::inserted;
+    }
+    const Search search = find_path(key, secondary, path);
+    if (search == Search::found && path.size() == 2) {
+      if (start_move_in_batch(key, path, batch)) return InsertResult::inserted;
+    } else if (search != Search::changed) {
+      drain(batch);
+      return insert_elsewhere(key);
+    } else {
+      drain(batch);  // the place that we wait for may be held by this very batch
+      access_.pause();
+    }
+  }
+}
+
+template <class B, class Access>
+std::size_t Core<B, Access>::insert(const std::uint64_t* hashes, std::size_t n,
+                                    InsertResult* results) {
+  expect_writable();
+  // A batch pays where fences cost something; moves are logged one by one in strict mode; and the
+  // two ablations take the single-key way.
+  const bool share_fences = Access::kFlushes && options_.consistency == Consistency::relaxed &&
+                            options_.bucket_primacy && options_.lookahead_eviction;
+  std::size_t inserted = 0;
+  Batch batch(*this);
+  for (std::size_t first = 0; first < n; first += kBatch) {
+    const std::size_t end = std::min(n - first, kBatch);
+    const OperationScope<Access> scope(access_);
+    std::array<Key, kBatch> keys;
+    for (std::size_t i = 0; i < end; ++i) {
+      keys[i] = key_of(hashes[first + i]);
+      access_.prefetch_write(words_ + keys[i].prime);
+    }
+    for (std::size_t i = 0; i < end; ++i) {
+      if (!blocked(keys[i].prime)) continue;
+      const std::uint64_t secondary = alternate(keys[i].prime, keys[i].fingerprint);
+      if (!blocked(secondary)) access_.prefetch_write(words_ + secondary);
+    }
+    for (std::size_t i = 0; i < end; ++i) {
+      InsertResult& result = results[first + i];
+      if (share_fences)
+        result = insert_in_batch(keys[i], batch);
+      else if (options_.bucket_primacy && !blocked(keys[i].prime) && insert_in_prime(keys[i]))
+        result = InsertResult::inserted;
+      else
+        result = insert_elsewhere(keys[i]);
+      inserted += result == InsertResult::inserted;
+    }
+    drain(batch);
+  }
+  return inserted;
+}
+
+template <class B, class Access>
+std::size_t Core<B, Access>::erase(const std::uint64_t* hashes, std::size_t n, bool* results) {
+  expect_writable();
+  std::size_t erased = 0;
+  for (std::size_t first = 0; first < n; first += kBatch) {
+    const std::size_t end = std::min(n - first, kBatch);
+    const OperationScope<Access> scope(access_);
+    std::array<Key, kBatch> keys;
+    for (std::size_t i = 0; i < end; ++i) {
+      keys[i] = key_of(hashes[first + i]);
+      access_.prefetch_write(words_ + keys[i].prime);
+    }
+    std::size_t in_batch = 0;
+    for (std::size_t i = 0; i < end; ++i) in_batch += results[first + i] = erase_unfenced(keys[i]);
+    if (in_batch != 0) access_.fence();
+    changes_.add(-static_cast<std::int64_t>(in_batch));
+    erased += in_batch;
+  }
+  return erased;
+}
+
+template <class B, class Access>
+std::size_t Core<B, Access>::contains(const std::uint64_t* hashes, std::size_t n,
+                                      bool* results) const {
+  if constexpr (Access::kDirect) {
+    return kernels_.contains(view(), hashes, n, results);
+  } else {
+    std::size_t found = 0;
+    for (std::size_t i = 0; i < n; ++i) found += results[i] = contains(hashes[i]);
+    return found;
+  }
+}
+
+}  // namespace weir::anifilter

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+// Single-key operations. Included by core.hpp.
+#pragma once
+#include "anifilter/core.hpp"
+
+namespace weir::anifilter {
+
+template <class B, class Access>
+InsertResult Core<B, Access>::insert(std::uint64_t hash) {
+  expect_writable();
+  const OperationScope<Access> scope(access_);
+  const Key key = key_of(hash);
+  access_.prefetch_write(words_ + key.prime);
+  if (options_.bucket_primacy && !blocked(key.prime) && insert_in_prime(key))
+    return InsertResult::inserted;
+  return insert_elsewhere(key);
+}
+
+/// One line, one store, one flush, one fence. Durable when the fence returns; no bit of another
+/// word depends on it, so the lock need not be held that long.
+template <class B, class Access>
+bool Core<B, Access>::insert_in_prime(const Key& key) {
+  const std::uint32_t stripe = stripes_.index(key.prime / kWordsPerLine);
+  stripes_.lock(stripe, access_);
+  Place place;
+  if (!find_place(key.prime, place)) {
+    stripes_.unlock_unchanged(stripe);
+    return false;
+  }
+  put(place, key.fingerprint);
+  flush(place.word);
+  stripes_.unlock_changed(stripe);
+  access_.fence();
+  changes_.add(1);
+  return true;
+}
+
+template <class B, class Access>
+InsertResult Core<B, Access>::insert_elsewhere(const Key& key) {
+  const std::uint64_t secondary = alternate(key.prime, key.fingerprint);
+  thread_local Path path;
+  for (;;) {
+    // Without lookahead nothing is known about a bucket before it is read.
+    if (!options_.lookahead_eviction || !blocked(secondary) || !blocked(key.prime)) {
+      if (insert_in_either(key, secondary)) return InsertResult::inserted;
+      if (options_.lookahead_eviction) continue;  // taken meanwhile; the flags say so by now
+    }
+    const Search search = options_.lookahead_eviction ? find_path(key, secondary, path)
+                                                      : find_walk(key, secondary, path);
+    if (search == Search::found && execute(key, path)) return InsertResult::inserted;
+    if (search == Search::none) break;
+    access_.pause();  // another thread changed the path; look again
+  }
+  // Every slot that could be freed was tried. Is it this very fingerprint that fills them all?
+  bool only_copies = true;
+  const auto is_other = [&](std::uint64_t, const Place&, std::uint32_t fingerprint, std::uint64_t) {
+    only_copies = only_copies && fingerprint == key.fingerprint;
+    return true;
+  };
+  for_each_victim(key.prime, 0, is_other);
+  for_each_victim(secondary, 0, is_other);
+  return only_copies ? InsertResult::too_many_copies : InsertResult::full;
+}
+
+/// The prime bucket if it has room after all, else the secondary one behind the overflow bit.
+template <class B, class Access>
+bool Core<B, Access>::insert_in_either(const Key& key, std::uint64_t secondary) {
+  access_.prefetch_write(words_ + secondary);
+  Locks locks(stripes_, access_);
+  locks.add_line_of(key.prime);
+  locks.add_line_of(secondary);
+  locks.lock();
+  Place place;
+  // Without primacy a key starts at either of its buckets, as in the cuckoo filter.
+  const bool swapped = !options_.bucket_primacy && (mix_fingerprint(key.fingerprint) & 1) != 0;
+  const std::uint64_t first = swapped ? secondary : key.prime;
+  const std::uint64_t second = swapped ? key.prime : secondary;
+  const std::uint64_t home = find_place(first, place)    ? first
+                             : find_place(second, place) ? second
+                                                         : ~std::uint64_t{0};
+  if (home == ~std::uint64_t{0}) {
+    locks.unlock(false);
+    return false;
+  }
+  const bool late = fault(Fault::overflow_bit_after_copy);
+  if (home == secondary && !late && !fault(Fault::no_overflow_bit) && set_overflow(key.prime) &&
+      !fault(Fault::no_flush_of_second_line))
+    flush(key.prime);
+  put(place, key.fingerprint);
+  flush(place.word);
+  access_.fence();
+  if (late && home == secondary) set_overflow(key.prime);
+  locks.unlock(true);  // R3: after the fence
+  changes_.add(1);
+  return true;
+}
+
+template <class B, class Access>
+bool Core<B, Access>::contains(std::uint64_t hash) const {
+  const OperationScope<Access> scope(access_);
+  const Key key = key_of(hash);
+  const auto holds = [&](std::uint64_t bucket, Word& own) {
+    const Word right = load(right_of(bucket));  // the neighbour first, see bucket_holds
+    own = load(bucket);
+    return B::holds_spilled(right, key.fingerprint) || B::holds_own(own, key.fingerprint);
+  };
+  Word own;
+  if (holds(key.prime, own)) return true;
+  if ((own & kOverflowBit) == 0) return false;  // Bucket Primacy
+
+  const std::uint64_t secondary = alternate(key.prime, key.fingerprint);
+  const std::uint32_t stripe = stripes_.index(key.prime / kWordsPerLine);
+  access_.prefetch(words_ + secondary);
+  for (;;) {  // contains_in_two, through the access policy
+    const std::uint32_t before = stripes_.version(stripe);
+    if (holds(key.prime, own) || holds(secondary, own)) return true;
+    if ((before & 1) == 0 && stripes_.version(stripe) == before) return false;
+    access_.pause();
+  }
+}
+
+/// Removes one copy from `bucket`, under its line's lock. The spilled one first: readers look there
+/// first, and a copy that a reader has yet to come to must not vanish while another one stays.
+template <class B, class Access>
+bool Core<B, Access>::take_from(std::uint64_t bucket, std::uint32_t fingerprint,
+                                std::uint64_t& changed) {
+  changed = right_of(bucket);
+  if (B::holds_spilled(load(changed), fingerprint)) {
+    clear(changed, 0);
+    return true;
+  }
+  changed = bucket;
+  const Word matches = B::own_matches(load(bucket), fingerprint);
+  if (matches == 0) return false;
+  clear(bucket, B::lowest(matches));
+  return true;
+}
+
+template <class B, class Access>
+bool Core<B, Access>::erase_unfenced(const Key& key) {
+  std::uint64_t changed;
+  {
+    Locks locks(stripes_, access_);
+    locks.add_line_of(key.prime);
+    locks.lock();
+    if (take_from(key.prime, key.fingerprint, changed)) {
+      flush(changed);
+      return true;
+    }
+    const bool elsewhere = (load(key.prime) & kOverflowBit) != 0;
+    locks.unlock(false);
+    if (!elsewhere) return false;
+  }
+  const std::uint64_t secondary = alternate(key.prime, key.fingerprint);
+  access_.prefetch_write(words_ + secondary);
+  Locks locks(stripes_, access_);
+  locks.add_line_of(key.prime);
+  locks.add_line_of(secondary);
+  locks.lock();
+  if (take_from(key.prime, key.fingerprint, changed) ||
+      take_from(secondary, key.fingerprint, changed)) {
+    flush(changed);
+    return true;
+  }
+  locks.unlock(false);
+  return false;
+}
+
+template <class B, class Access>
+bool Core<B, Access>::erase(std::uint64_t hash) {
+  expect_writable();
+  const OperationScope<Access> scope(access_);
+  if (!erase_unfenced(key_of(hash))) return false;
+  access_.fence();
+  changes_.add(-1);
+  return true;
+}
+
+}  // namespace weir::anifilter

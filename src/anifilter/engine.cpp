@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "anifilter/engine.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "weir/runtime/error.hpp"
+#include "weir/runtime/workers.hpp"
+
+namespace weir::anifilter {
+namespace {
+
+constexpr std::uint64_t kSample = std::uint64_t{1} << 16;
+
+Word slot_of(const LayoutInfo& layout, Word word, unsigned slot) {
+  return word >> (slot * layout.fingerprint_bits) & ((Word{1} << layout.fingerprint_bits) - 1);
+}
+
+}  // namespace
+
+Engine::Engine(RegionHolder region, const PoolHeader& header)
+    : region_(std::move(region)),
+      header_(header),
+      options_(options_of(header)),
+      geometry_(header.buckets, header.hash_seed),
+      words_(reinterpret_cast<Word*>(region_.region->bytes().data() + header.table_offset)),
+      stripes_(header.buckets / kWordsPerLine),
+      occupancy_(std::make_unique<std::uint8_t[]>(header.buckets / kWordsPerLine)),
+      kernels_(anifilter::kernels(options_.layout, active_isa())),
+      writable_(region_.region->writable()) {}
+
+void Engine::throw_not_writable() const {
+  throw Unsupported(region().name() + ": the filter is open for reading only; open it for writing");
+}
+
+ScanTotals Engine::scan(std::size_t threads, std::uint8_t* occupancy) const {
+  std::vector<ScanTotals> parts(threads);
+  const auto body = [&](std::size_t begin, std::size_t end, std::size_t worker) {
+    parts[worker] = kernels_.scan(words_ + begin * kWordsPerLine, end - begin,
+                                  options_.spillable_buckets, occupancy + begin);
+  };
+  if (threads == 1)
+    body(0, lines(), 0);
+  else
+    Workers(threads).for_ranges(lines(), body);
+  ScanTotals totals;
+  for (const ScanTotals& part : parts) totals += part;
+  return totals;
+}
+
+double compared_fingerprints(double load, unsigned slots, double overflowed, double secondary) {
+  return load * slots * (1 + overflowed * (1 - secondary) + secondary);
+}
+
+double false_positive_rate(double compared, unsigned fingerprint_bits) {
+  const double values = std::ldexp(1.0, static_cast<int>(fingerprint_bits)) - 1;
+  return -std::expm1(compared * std::log1p(-1 / values));
+}
+
+/// A stored fingerprint does not say whether its bucket is its prime or its secondary one. But the
+/// overflow bit of its other bucket is always set if it is in its secondary, and set as often as in
+/// any bucket (v) if it is in its prime: the share u with that bit set is s + (1 - s) v.
+double Engine::estimate_secondary_fraction(double overflowed) const {
+  if (overflowed >= 1 || overflowed <= 0) return 0;
+  const LayoutInfo& layout = info(options_.layout);
+  const std::uint64_t step = std::max<std::uint64_t>(1, options_.buckets * layout.slots / kSample);
+  std::uint64_t seen = 0;
+  std::uint64_t with_bit = 0;
+  for (std::uint64_t b = 0; b < options_.buckets; b += step) {
+    const Word word = __atomic_load_n(words_ + b, __ATOMIC_RELAXED);
+    for (unsigned s = 0; s < layout.slots; ++s) {
+      const Word fingerprint = slot_of(layout, word, s);
+      if (fingerprint == 0) continue;
+      const std::uint64_t home = s == 0 && (word & kSpillBit) != 0 ? left_of(b) : b;
+      const std::uint64_t other =
+          geometry_.alternate(home, static_cast<std::uint32_t>(fingerprint));
+      ++seen;
+      with_bit += (__atomic_load_n(words_ + other, __ATOMIC_RELAXED) & kOverflowBit) != 0;
+    }
+  }
+  if (seen == 0) return 0;
+  const double share = static_cast<double>(with_bit) / static_cast<double>(seen);
+  return std::clamp((share - overflowed) / (1 - overflowed), 0.0, 1.0);
+}
+
+double Engine::expected_fpr() const {
+  const std::uint64_t step = std::max<std::uint64_t>(1, options_.buckets / kSample);
+  std::uint64_t seen = 0;
+  std::uint64_t overflowed = 0;
+  for (std::uint64_t b = 0; b < options_.buckets; b += step, ++seen)
+    overflowed += (__atomic_load_n(words_ + b, __ATOMIC_RELAXED) & kOverflowBit) != 0;
+  const double v = static_cast<double>(overflowed) / static_cast<double>(seen);
+  const LayoutInfo& layout = info(options_.layout);
+  const double load = static_cast<double>(size()) / static_cast<double>(slots());
+  return false_positive_rate(
+      compared_fingerprints(load, layout.slots, v, estimate_secondary_fraction(v)),
+      layout.fingerprint_bits);
+}
+
+Stats Engine::stats() const {
+  std::vector<std::uint8_t> occupancy(lines());
+  const ScanTotals totals = scan(1, occupancy.data());
+  const LayoutInfo& layout = info(options_.layout);
+  const double buckets = static_cast<double>(options_.buckets);
+  Stats stats;
+  stats.buckets = options_.buckets;
+  stats.slots = slots();
+  stats.size = totals.fingerprints;
+  stats.load_factor = static_cast<double>(stats.size) / static_cast<double>(stats.slots);
+  stats.full_buckets = totals.full;
+  stats.overflowed_buckets = totals.overflowed;
+  stats.spilled_fingerprints = totals.spilled;
+  const double v = static_cast<double>(totals.overflowed) / buckets;
+  stats.secondary_fraction = estimate_secondary_fraction(v);
+  stats.expected_fpr = false_positive_rate(
+      compared_fingerprints(stats.load_factor, layout.slots, v, stats.secondary_fraction),
+      layout.fingerprint_bits);
+  stats.region_size = {header_.total_bytes};
+  stats.bits_per_key = stats.size == 0 ? 0
+                                       : static_cast<double>(header_.total_bytes * 8) /
+                                             static_cast<double>(stats.size);
+  stats.dram_size = {lines() + stripes_.count() * sizeof(Stripes::Word) + sizeof(Engine)};
+  return stats;
+}
+
+VerifyReport Engine::verify() const {
+  VerifyReport report;
+  const auto problem = [&report](std::string text) {
+    ++report.problem_count;
+    if (report.problems.size() < 100) report.problems.push_back(std::move(text));
+  };
+  const LayoutInfo& layout = info(options_.layout);
+  const unsigned used = layout.slots * layout.fingerprint_bits;
+  const Word allowed = ((Word{1} << used) - 1) | kSpillBit | kOverflowBit;
+  for (std::uint64_t b = 0; b < options_.buckets; ++b) {
+    const Word word = words_[b];
+    const std::string where = "bucket " + std::to_string(b) + ": ";
+    if ((word & ~allowed) != 0) problem(where + "unused bits are set");
+    if ((word & kSpillBit) != 0 && slot_of(layout, word, 0) == 0)
+      problem(where + "spill bit is set, slot 0 is empty");
+    if ((word & kSpillBit) != 0 && !options_.spillable_buckets)
+      problem(where + "spill bit is set in a filter without spillable buckets");
+    if ((word & kOverflowBit) == 0 && !options_.bucket_primacy)
+      problem(where + "overflow bit is clear in a filter without bucket primacy");
+  }
+  std::vector<std::uint8_t> occupancy(lines());
+  const ScanTotals totals = scan(1, occupancy.data());
+  for (std::uint64_t line = 0; line < lines(); ++line)
+    if (occupancy[line] != occupancy_[line])
+      problem("line " + std::to_string(line) + ": occupancy flags are " +
+              std::to_string(occupancy_[line]) + ", the words say " +
+              std::to_string(occupancy[line]));
+  if (totals.fingerprints != size())
+    problem("size() is " + std::to_string(size()) + ", the words hold " +
+            std::to_string(totals.fingerprints) + " fingerprints");
+  for (std::size_t i = 0; i < kLogRecords; ++i)
+    for (std::size_t w = 0; w < kWordsPerLine; w += 2)
+      if ((log_record(i)[w] >> 63) != 0 && writable_)
+        problem("log record " + std::to_string(i) + " is live with no operation running");
+  for (std::uint64_t i = 0; i < stripes_.count(); ++i)
+    if ((stripes_.version(static_cast<std::uint32_t>(i)) & 1) != 0)
+      problem("stripe " + std::to_string(i) + " is locked with no operation running");
+  return report;
+}
+
+std::unique_ptr<Engine> make_engine(RegionHolder region, const PoolHeader& header) {
+  if (region.region->recorder() != nullptr) return make_recording_engine(std::move(region), header);
+  if (region.region->counter() != nullptr) return make_counting_engine(std::move(region), header);
+  if (region.region->flush_instruction() == FlushInstruction::none)
+    return make_flush_free_engine(std::move(region), header);
+  return make_native_engine(std::move(region), header);
+}
+
+}  // namespace weir::anifilter

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "anifilter/core.hpp"
+#include "anifilter/make_core.hpp"
+
+namespace weir::anifilter {
+
+std::unique_ptr<Engine> make_native_engine(RegionHolder region, const PoolHeader& header) {
+  return make_core<NativeAccess>(std::move(region), header);
+}
+
+}  // namespace weir::anifilter
