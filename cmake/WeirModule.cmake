@@ -31,6 +31,9 @@ set(WEIR_WARNINGS
 set(WEIR_ISA_FLAGS_AVX2 -mavx2 -mbmi2 -mfma -mpopcnt)
 set(WEIR_ISA_FLAGS_AVX512
     -mavx512f -mavx512dq -mavx512bw -mavx512vl -mavx512cd -mavx512vpopcntdq ${WEIR_ISA_FLAGS_AVX2})
+# g++ 12's own intrinsics read "undefined" registers, and it warns of that in our files (PR 105593).
+set(WEIR_ISA_WARNINGS $<$<CXX_COMPILER_ID:GNU>:-Wno-uninitialized>
+                      $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
 
 function(weir_target_flags target)
   target_compile_features(${target} PRIVATE cxx_std_20)
@@ -93,7 +96,7 @@ function(weir_module name)
   if(WEIR_BUILD_TESTS_ENABLED)
     # Links the module with what it may use and nothing else: a call to a sibling is undefined here.
     set(check weir_${name}_links_alone)
-    file(WRITE "${CMAKE_CURRENT_BINARY_DIR}/main.cpp" "int main() {}\n")
+    file(CONFIGURE OUTPUT "${CMAKE_CURRENT_BINARY_DIR}/main.cpp" CONTENT "int main() {}\n")
     add_executable(${check} "${CMAKE_CURRENT_BINARY_DIR}/main.cpp" $<TARGET_OBJECTS:${target}>)
     weir_dependencies(LINK libraries ${name})
     foreach(used ${below})
@@ -112,10 +115,12 @@ function(weir_isa_sources name)
   foreach(isa AVX2 AVX512)
     if(arg_${isa})
       target_sources(weir_${name}_objects PRIVATE ${arg_${isa}})
-      set_source_files_properties(${arg_${isa}} PROPERTIES COMPILE_OPTIONS "${WEIR_ISA_FLAGS_${isa}}")
+      set_source_files_properties(
+        ${arg_${isa}} PROPERTIES COMPILE_OPTIONS "${WEIR_ISA_FLAGS_${isa}};${WEIR_ISA_WARNINGS}")
       foreach(source ${arg_${isa}})
-        set_property(GLOBAL APPEND PROPERTY weir_ISA_SOURCES "${name}/${source}")
+        set_property(GLOBAL APPEND PROPERTY weir_ISA_SOURCES ${source})
       endforeach()
+      set_property(GLOBAL APPEND PROPERTY weir_ISA_MODULES ${name})
     endif()
   endforeach()
 endfunction()

@@ -2,8 +2,9 @@
 #   weir_test_module(<module> SOURCES <files> [LINK <targets>] [PRIVATE_HEADERS]
 #                    [CONCURRENCY <patterns>] [SLOW <patterns>] [TIMEOUT <seconds>])
 # One GoogleTest executable a module, <module>_tests. Patterns are GoogleTest filters: tests that match
-# CONCURRENCY get that label and run under TSan, SLOW ones are left out of the sanitizer runs. Every
-# test has the label of its module. PRIVATE_HEADERS shows the tests src/, so that it is visible here.
+# CONCURRENCY get that label and run under TSan, SLOW ones are left out of the sanitizer runs. The
+# rest has the label unit. Tests are named <module>.<suite>.<test>. PRIVATE_HEADERS shows the tests src/,
+# so that it is visible here.
 include(GoogleTest)
 
 function(weir_test_module module)
@@ -20,26 +21,28 @@ function(weir_test_module module)
   endif()
   list(JOIN arg_CONCURRENCY ":" concurrency)
   list(JOIN arg_SLOW ":" slow)
-  weir_discover(${target} "unit\\;${module}" "*" "${concurrency}:${slow}")
+  weir_discover(unit "*" "${concurrency}:${slow}")
   if(concurrency)
-    weir_discover(${target} "concurrency\\;${module}" "${concurrency}" "${slow}")
+    weir_discover(concurrency "${concurrency}" "${slow}")
   endif()
   if(slow)
-    weir_discover(${target} "slow\\;${module}" "${slow}" "")
+    weir_discover(slow "${slow}" "")
   endif()
 endfunction()
 
-function(weir_discover target labels include exclude)
+# Reads target, module and arg_TIMEOUT of the caller.
+function(weir_discover label include exclude)
   string(REGEX REPLACE "^:+|:+$" "" exclude "${exclude}")
   set(filter "${include}")
   if(exclude)
     string(APPEND filter ":-${exclude}")
   endif()
+  # One label: gtest_discover_tests of CMake 3.25 loses TIMEOUT behind a list of labels.
   gtest_discover_tests(
     ${target}
     DISCOVERY_MODE PRE_TEST
     DISCOVERY_TIMEOUT 60
-    TEST_PREFIX ""
+    TEST_PREFIX "${module}."
     TEST_FILTER "${filter}"
-    PROPERTIES LABELS "${labels}" TIMEOUT ${arg_TIMEOUT})
+    PROPERTIES LABELS ${label} TIMEOUT ${arg_TIMEOUT})
 endfunction()
