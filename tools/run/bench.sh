@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2154  # variables of common.sh
 cmd_bench() {
   local modules=() full=() record=false
   while [[ $# -gt 0 ]]; do
@@ -50,7 +50,7 @@ END
   fi
   for module in "${modules[@]}"; do
     [[ -x $bin/${module}_figures ]] || fail "there is no benchmark for module '$module'" \
-      "there are: $(cd "$bin" && ls -- *_figures 2>/dev/null | sed 's/_figures$//' | xargs)"
+      "there are: $(find "$bin" -maxdepth 1 -name '*_figures' -printf '%f ' | sed 's/_figures//g')"
   done
 
   mkdir -p results

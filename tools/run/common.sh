@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2034,SC2154  # shared with run and the commands
 # Shared by the commands of ./run: messages, timing, options, packages, configure and build.
 
 started=$SECONDS

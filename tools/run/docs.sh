@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2154  # variables of common.sh
 cmd_docs() {
   while [[ $# -gt 0 ]]; do
     case $1 in
