@@ -1,0 +1,15 @@
+# SPDX-License-Identifier: Apache-2.0
+#   weir_bench_figures(<module> SOURCES <files> [LINK <targets>])   bench/<module>_figures: writes results
+#   weir_bench_ops(<module> SOURCES <files> [LINK <targets>])       bench/<module>_ops: Google Benchmark
+# The run script finds both by these names.
+function(weir_bench_figures module)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LINK")
+  weir_program(${module}_figures SOURCES ${arg_SOURCES} LINK ${arg_LINK})
+  target_include_directories(${module}_figures PRIVATE "${PROJECT_SOURCE_DIR}/bench")
+endfunction()
+
+function(weir_bench_ops module)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LINK")
+  weir_program(${module}_ops SOURCES ${arg_SOURCES} LINK benchmark::benchmark ${arg_LINK})
+  target_include_directories(${module}_ops PRIVATE "${PROJECT_SOURCE_DIR}/bench")
+endfunction()

@@ -1,0 +1,18 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# check.sh <prefix> <C++ compiler> <main.cpp> <pc name> <work dir>: builds and runs with pkg-config only.
+set -euo pipefail
+prefix=$1 compiler=$2 source=$3 name=$4 work=$5
+if ! command -v pkg-config >/dev/null; then
+  echo "SKIPPED: pkg-config is not installed (Debian: pkg-config)"
+  exit 77
+fi
+file=$(find "$prefix" -name "$name.pc")
+PKG_CONFIG_PATH=$(dirname "$file")
+export PKG_CONFIG_PATH
+pkg-config --validate "$name"
+read -ra flags <<<"$(pkg-config --static --cflags --libs "$name")"
+mkdir -p "$work"
+echo "$compiler -std=c++20 $source ${flags[*]}"
+"$compiler" -std=c++20 "$source" -o "$work/consumer" "${flags[@]}"
+"$work/consumer"
