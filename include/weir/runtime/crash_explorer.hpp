@@ -32,19 +32,20 @@ class Interleaver;
 struct CrashEvent {
   enum class Kind : std::uint8_t { store, flush, fence, begin, acknowledge };
   Kind kind;
-  std::uint16_t thread;  ///< small number of the recording thread
+  std::uint16_t thread;  ///< of the recording thread: from 0 in order of appearance
   std::uint64_t index;   ///< store: word of the region; flush: line; begin, acknowledge: operation
   Word value;            ///< store: the new value
 };
 
-/// The log of one run. Thread-safe: a lock orders the accesses of all threads.
+/// The log of one run. Thread-safe: a lock orders the accesses of all threads; events() and base()
+/// only while none records. An access outside the region throws InvalidArgument.
 class CrashRecorder {
  public:
   explicit CrashRecorder(std::span<std::byte> image);
   ~CrashRecorder();
 
   /// The caller's operation `id` (small, dense numbers) starts / has returned to its user. What it
-  /// did must be durable from then on.
+  /// did must be durable from then on. Throws InvalidArgument for 2^20 and more.
   void begin(std::size_t id);
   void acknowledge(std::size_t id);
 
@@ -96,7 +97,10 @@ class RecordedRegion final : public PersistentRegion {
 
 /// Runs each body on a thread of its own, one at a time, switching at accesses to `region` with
 /// probability `switch_probability` (always when a body pauses in a spin loop). The same seed gives
-/// the same interleaving. The first exception is rethrown after all bodies have ended.
+/// the same interleaving. In a log that is fresh (restart()) body i records as thread i, else with
+/// the next free numbers. The first exception is rethrown after all bodies have ended. Throws
+/// InvalidArgument for a probability outside [0, 1] or a region in another run_interleaved; throws
+/// Error from pause() when all bodies only pause and none can go on.
 void run_interleaved(RecordedRegion& region, std::span<const std::function<void()>> bodies,
                      std::uint64_t seed, double switch_probability = 0.3);
 
@@ -115,14 +119,15 @@ using CrashCheck = std::function<std::string(std::span<std::byte> image, const C
 struct CrashExplorerOptions {
   std::uint64_t exhaustive_limit = 4096;  ///< images at one point up to which all are tried
   std::uint64_t samples = 4096;           ///< how many are drawn where there are more
-  std::uint64_t max_failures = 1;         ///< stop after so many
+  std::uint64_t max_failures = 1;         ///< stop after so many; 0: never
   std::uint64_t seed = 1;
-  std::filesystem::path replay_directory;  ///< where a failure's image is written; empty: nowhere
+  std::filesystem::path replay_directory =
+      {};  ///< where a failure's image is written; empty: nowhere
 };
 
 struct CrashResult {
-  std::uint64_t points = 0;          ///< events at which the power was cut
-  std::uint64_t sampled_points = 0;  ///< of them, with more images than exhaustive_limit
+  std::uint64_t points = 0;          ///< events after which the power was cut, and one before all
+  std::uint64_t sampled_points = 0;  ///< of them, with more new images than exhaustive_limit
   std::uint64_t states = 0;          ///< distinct (image, operation states) checked
   std::uint64_t images = 0;          ///< distinct images among them
   std::uint64_t failures = 0;
@@ -132,12 +137,17 @@ struct CrashResult {
   CrashResult& operator+=(const CrashResult& other);
 };
 
-/// Enumerates or samples the legal images of a recorded run. Not thread-safe; explore() runs the
-/// check on the calling thread. Deterministic for a seed.
+/// Enumerates or samples the legal images of a recorded run. Px86: of each line any prefix of its
+/// stores may be durable, at least what a flush captured before a fence by the same thread; lines
+/// are independent. An image is tried at the first point where it can arise, and again when the
+/// state of an operation changes. Locked instructions are not taken for fences, which only adds
+/// images. Not thread-safe; explore() runs the check on the calling thread. Deterministic for a
+/// seed.
 class CrashExplorer {
  public:
   explicit CrashExplorer(CrashExplorerOptions options = {});
   ~CrashExplorer();
+  /// Throws InvalidArgument when bytes of the region were changed past RecordingAccess.
   CrashResult explore(RecordedRegion& region, const CrashCheck& check);
 
  private:

@@ -65,7 +65,7 @@ class NativeAccess : public FlushFreeAccess {
 
 /// Events of one run, or of one thread of it.
 struct AccessCounts {
-  std::uint64_t operations = 0;
+  std::uint64_t operations = 0;     ///< outermost begin_operation() calls
   std::uint64_t lines_read = 0;     ///< distinct lines loaded or prefetched, summed per operation
   std::uint64_t lines_written = 0;  ///< distinct lines stored to, summed per operation
   std::uint64_t blocks = 0;         ///< distinct 256-byte blocks touched, summed per operation
@@ -101,15 +101,20 @@ class AccessCounter {
   std::unique_ptr<State> state_;
 };
 
+namespace detail {
+AccessCounter* require_counter(PersistentRegion& region);   // throws InvalidArgument if it has none
+CrashRecorder* require_recorder(PersistentRegion& region);  // likewise
+}  // namespace detail
+
 /// Counts into the region's AccessCounter. Reads and writes are those of the algorithm, so the
-/// figures do not depend on caches. An access outside begin/end_operation is counted as its own
-/// operation's.
+/// figures do not depend on caches. An access outside begin/end_operation shares its lines and
+/// blocks with no other; `operations` does not count it.
 class CountingAccess : public FlushFreeAccess {
  public:
   static constexpr bool kFlushes = true;
   static constexpr bool kDirect = false;
   explicit CountingAccess(PersistentRegion& region)
-      : FlushFreeAccess(region), counter_(region.counter()) {}
+      : FlushFreeAccess(region), counter_(detail::require_counter(region)) {}
 
   Word load(const Word* p) const { return counter_->on_load(p), FlushFreeAccess::load(p); }
   void store(Word* p, Word value) const {
@@ -140,7 +145,7 @@ class RecordingAccess : public FlushFreeAccess {
   static constexpr bool kFlushes = true;
   static constexpr bool kDirect = false;
   explicit RecordingAccess(PersistentRegion& region)
-      : FlushFreeAccess(region), recorder_(region.recorder()) {}
+      : FlushFreeAccess(region), recorder_(detail::require_recorder(region)) {}
 
   Word load(const Word* p) const;
   void store(Word* p, Word value) const;

@@ -14,6 +14,12 @@ namespace weir {
 
 class AccessCounter;
 class CrashRecorder;
+class PersistentRegion;
+
+namespace detail {
+class SyncQueues;
+SyncQueues& sync_queues(PersistentRegion& region);
+}  // namespace detail
 
 /// What survives, once a flush of a line and a fence after it have returned. Ordered: a higher
 /// value promises more.
@@ -40,8 +46,8 @@ FlushInstruction best_flush_instruction();
 /// The accessors are thread-safe.
 class PersistentRegion {
  public:
-  PersistentRegion() = default;
-  virtual ~PersistentRegion() = default;
+  PersistentRegion();
+  virtual ~PersistentRegion();
   PersistentRegion(const PersistentRegion&) = delete;
   PersistentRegion& operator=(const PersistentRegion&) = delete;
 
@@ -65,6 +71,12 @@ class PersistentRegion {
   /// Instrumented regions return theirs; structures then use the counting or the recording access.
   [[nodiscard]] virtual AccessCounter* counter() noexcept { return nullptr; }
   [[nodiscard]] virtual CrashRecorder* recorder() noexcept { return nullptr; }
+
+ private:
+  friend detail::SyncQueues& detail::sync_queues(PersistentRegion& region);
+  // What threads flushed and have not fenced yet, for flush instruction msync. Owned by the region,
+  // so that nothing of it is left when the region is gone.
+  std::unique_ptr<detail::SyncQueues> sync_queues_;
 };
 
 /// How create_*() and open_*() treat a file.
@@ -74,7 +86,7 @@ struct RegionOptions {
   /// Opens for writing (one writer at a time, else Busy) or for reading (any number, no writer).
   bool writable = true;
   /// Overrides the flush instruction, to measure or to work around; unset: chosen from the medium.
-  std::optional<FlushInstruction> flush;
+  std::optional<FlushInstruction> flush = {};
   /// Asks for 2 MiB pages where the medium can (MADV_HUGEPAGE).
   bool huge_pages = true;
 };
@@ -85,15 +97,19 @@ struct RegionOptions {
 /// create: the file is made under a temporary name (`<path>.creating`) and takes its name only in
 /// publish(), so a crash or signal before that leaves no file at `path`; a stale temporary file of
 /// a dead process is replaced. The space is reserved: OutOfSpace now rather than SIGBUS later.
+/// On tmpfs and other file systems in memory nothing is better than process_crash, and
+/// `options.flush` lowers durability() where it leaves out what the medium needs.
 /// Throws InvalidArgument (size 0, path exists), IoError, OutOfSpace, Busy, Unsupported.
-/// open: throws IoError (absent, read-only medium), Busy, Unsupported, CorruptData (empty file).
+/// open: throws IoError (absent, a directory, read-only medium), Busy, Unsupported (not a regular
+/// file), CorruptData (empty file). Follows symbolic links; create does not.
 std::unique_ptr<PersistentRegion> create_mmap_region(const std::filesystem::path& path, Bytes size,
                                                      const RegionOptions& options = {});
 std::unique_ptr<PersistentRegion> open_mmap_region(const std::filesystem::path& path,
                                                    const RegionOptions& options = {});
 
-/// The same over libpmem (pmem_map_file); knows eADR and device DAX. Unsupported in a build without
-/// libpmem, see have_libpmem().
+/// The same over libpmem (pmem_map_file), which decides whether the medium is persistent memory. A
+/// device DAX (/dev/dax0.0) can only be opened: its bytes exist already and there is no name to
+/// publish. Unsupported in a build without libpmem, see have_libpmem().
 std::unique_ptr<PersistentRegion> create_pmem_region(const std::filesystem::path& path, Bytes size,
                                                      const RegionOptions& options = {});
 std::unique_ptr<PersistentRegion> open_pmem_region(const std::filesystem::path& path,
