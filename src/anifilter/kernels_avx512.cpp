@@ -2,13 +2,6 @@
 // Compiled for AVX-512: eight keys, or one line of eight buckets, at a time. Each 64-bit element of
 // a gather is one aligned load, so the order and atomicity that the generic code relies on hold
 // here too.
-#if defined(__GNUC__) && !defined(__clang__)
-// GCC 12's own intrinsics header trips these (GCC bug 105593).
-#pragma GCC diagnostic ignored "-Wuninitialized"
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
-#endif
-#include <algorithm>
-
 #include <immintrin.h>
 
 #include "anifilter/kernels_generic.hpp"
