@@ -65,9 +65,15 @@ class Engine {
   [[nodiscard]] const Kernels& kernels() const { return kernels_; }
   [[nodiscard]] PersistentRegion& region() const { return *region_.region; }
   [[nodiscard]] std::span<const Word> words() const { return {words_, options_.buckets}; }
+  /// A fence failed (msync): what is durable is not known, so nothing is changed any more.
+  void stop_writing() {
+    failed_ = true;
+    writable_ = false;
+  }
   RecoveryReport recovery_report;
 
  protected:
+  [[nodiscard]] bool writable() const { return writable_.load(std::memory_order_relaxed); }
   [[nodiscard]] std::uint64_t lines() const { return options_.buckets / kWordsPerLine; }
   [[nodiscard]] Word* log_record(std::size_t slot) const {
     return reinterpret_cast<Word*>(region_.region->bytes().data() + kLogOffset) +
@@ -97,6 +103,8 @@ class Engine {
 
  private:
   [[noreturn]] void throw_not_writable() const;
+  std::atomic<bool> writable_;
+  std::atomic<bool> failed_{false};
   [[nodiscard]] double estimate_secondary_fraction(double overflowed_fraction) const;
 };
 
