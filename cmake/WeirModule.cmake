@@ -26,7 +26,8 @@ set(WEIR_WARNINGS
     $<$<CXX_COMPILER_ID:GNU>:-Wduplicated-cond>
     $<$<CXX_COMPILER_ID:GNU>:-Wlogical-op>
     $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict> # g++ 12 sees ghosts in "text" + string (PR 105651)
-    $<$<CXX_COMPILER_ID:Clang,AppleClang>:-Wno-sign-conversion>) # g++'s -Wconversion leaves it out
+    $<$<CXX_COMPILER_ID:Clang>:-Wno-sign-conversion> # as g++'s -Wconversion
+    $<$<CXX_COMPILER_ID:Clang>:-Wno-bitwise-instead-of-logical>) # branch-free on purpose
 
 set(WEIR_ISA_FLAGS_AVX2 -mavx2 -mbmi2 -mfma -mpopcnt)
 set(WEIR_ISA_FLAGS_AVX512
