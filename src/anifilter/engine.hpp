@@ -94,10 +94,9 @@ class Engine {
   const Kernels& kernels_;
   std::int64_t recovered_size_ = 0;
   ShardedCounter changes_;  ///< inserts less erases since then
-  bool writable_;
 
   void expect_writable() const {
-    if (!writable_) [[unlikely]]
+    if (!writable()) [[unlikely]]
       throw_not_writable();
   }
 
@@ -105,6 +104,9 @@ class Engine {
   [[noreturn]] void throw_not_writable() const;
   std::atomic<bool> failed_{false};
   [[nodiscard]] double estimate_secondary_fraction(double overflowed_fraction) const;
+
+  std::atomic<bool> writable_;
+  std::atomic<bool> failed_{false};
 };
 
 /// Chooses the instance for the layout and for the region: recording, counting, flush-free or
