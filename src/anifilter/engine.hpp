@@ -102,7 +102,6 @@ class Engine {
 
  private:
   [[noreturn]] void throw_not_writable() const;
-  std::atomic<bool> failed_{false};
   [[nodiscard]] double estimate_secondary_fraction(double overflowed_fraction) const;
 
   std::atomic<bool> writable_;
