@@ -108,7 +108,7 @@ need_packages() {
     fail "there is no apt-get here" "install the equivalents of: ${missing[*]}"
   fi
   if [[ $EUID -ne 0 && $assume_yes == false ]]; then
-    fail "${#missing[@]} packages are missing" \
+    fail "packages are missing: ${missing[*]}" \
       "run the command above, or the same ./run command with --yes"
   fi
   export DEBIAN_FRONTEND=noninteractive
