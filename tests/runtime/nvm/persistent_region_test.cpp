@@ -125,7 +125,7 @@ TEST(PersistentRegion, LargeMemoryIsAlignedToHugePages) {
 }
 
 TEST(PersistentRegion, AbsurdMemoryIsOutOfSpaceOrRefused) {
-  EXPECT_THROW(make_memory_region(Bytes{std::uint64_t{1} << 46}), OutOfSpace);
+  EXPECT_THROW(make_memory_region(Bytes{std::uint64_t{1} << 47}), OutOfSpace);
   EXPECT_THROW(make_memory_region(Bytes{~std::uint64_t{0}}), InvalidArgument);
 }
 
