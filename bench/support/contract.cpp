@@ -40,9 +40,9 @@ struct Field {
 };
 
 constexpr std::array kTopFields{
-    Field{"module", kSomeText}, Field{"commit", kSomeText},  Field{"build", kObject},
-    Field{"machine", kObject},  Field{"mode", kMode},        Field{"only", kTextOrNull},
-    Field{"seconds", kNumber},  Field{"figures", kList},     Field{"skipped", kList},
+    Field{"module", kSomeText}, Field{"commit", kSomeText}, Field{"build", kObject},
+    Field{"machine", kObject},  Field{"mode", kMode},       Field{"only", kTextOrNull},
+    Field{"seconds", kNumber},  Field{"figures", kList},    Field{"skipped", kList},
     Field{"missing", kList},    Field{"wrong", kList},
 };
 constexpr std::array kMachineFields{
@@ -50,12 +50,24 @@ constexpr std::array kMachineFields{
     Field{"memory_gib", kNumber}, Field{"gpu", kTextOrNull},
 };
 constexpr std::array kFigureFields{
-    Field{"name", kSomeText},         Field{"value", kNumber},       Field{"unit", kText},
-    Field{"kind", kKind},             Field{"better", kBetter},      Field{"min", kNumber},
-    Field{"max", kNumber},            Field{"samples", kCount},      Field{"baseline", kText},
-    Field{"reference", kText},        Field{"config", kText},        Field{"mode", kMode},
-    Field{"isa", kSomeText},          Field{"seed", kCount},         Field{"ceiling", kNumberOrNull},
-    Field{"probe", kNumberOrNull},    Field{"must", kMust},          Field{"reach", kNumberOrNull},
+    Field{"name", kSomeText},
+    Field{"value", kNumber},
+    Field{"unit", kText},
+    Field{"kind", kKind},
+    Field{"better", kBetter},
+    Field{"min", kNumber},
+    Field{"max", kNumber},
+    Field{"samples", kCount},
+    Field{"baseline", kText},
+    Field{"reference", kText},
+    Field{"config", kText},
+    Field{"mode", kMode},
+    Field{"isa", kSomeText},
+    Field{"seed", kCount},
+    Field{"ceiling", kNumberOrNull},
+    Field{"probe", kNumberOrNull},
+    Field{"must", kMust},
+    Field{"reach", kNumberOrNull},
     Field{"met", kMet},
 };
 

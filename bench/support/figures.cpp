@@ -51,7 +51,8 @@ std::optional<double> Bar::must_for(bool full) const {
 }
 
 bool Bar::matches(std::string_view figure) const {
-  if (!name.empty() && name.back() == '*') return figure.starts_with(name.substr(0, name.size() - 1));
+  if (!name.empty() && name.back() == '*')
+    return figure.starts_with(name.substr(0, name.size() - 1));
   return figure == name;
 }
 
@@ -61,7 +62,8 @@ Met judge(const Bar& bar, double value, bool full) {
     return bar.ask == Bar::Ask::at_most ? value <= asked : value >= asked;
   };
   if (bar.ask == Bar::Ask::report || (!must && !bar.reach)) return Met::not_asked;
-  if (bar.ask == Bar::Ask::within) return value >= *must && value <= *bar.upper ? Met::must : Met::no;
+  if (bar.ask == Bar::Ask::within)
+    return value >= *must && value <= *bar.upper ? Met::must : Met::no;
   if (must && !holds(*must)) return Met::no;
   if (bar.reach && holds(*bar.reach)) return Met::reach;
   return must ? Met::must : Met::no;
@@ -126,8 +128,8 @@ void Figures::check(bool condition, const std::string& what) {
 }
 
 const Bar* Figures::bar_of(std::string_view name) const {
-  const auto found = std::find_if(bars_.begin(), bars_.end(),
-                                  [&](const Bar& bar) { return bar.matches(name); });
+  const auto found =
+      std::find_if(bars_.begin(), bars_.end(), [&](const Bar& bar) { return bar.matches(name); });
   return found == bars_.end() ? nullptr : &*found;
 }
 
@@ -142,9 +144,9 @@ std::vector<std::string> Figures::missing() const {
   for (const Bar& bar : bars_) {
     if (bar.only_in_full && !options_.full) continue;
     if (!selected(bar.name) && !(only_ && selected(bar.topic))) continue;
-    const bool recorded =
-        std::any_of(figures_.begin(), figures_.end(),
-                    [&](const Figure& figure) { return bar.matches(figure.name); });
+    const bool recorded = std::any_of(figures_.begin(), figures_.end(), [&](const Figure& figure) {
+      return bar.matches(figure.name);
+    });
     if (!recorded) names.emplace_back(bar.name);
   }
   return names;

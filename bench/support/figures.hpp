@@ -30,20 +30,20 @@ std::string_view to_string(Better better);
 
 /// One number of a run, with all that a reader needs to judge it.
 struct Figure {
-  std::string name;
+  std::string name = {};
   double value = 0;
   std::string unit = "x";
   Kind kind = Kind::measured;
   Better better = Better::higher;
-  std::optional<double> min;  ///< over the samples; unset: `value`
-  std::optional<double> max;
+  std::optional<double> min = {};  ///< over the samples; unset: `value`
+  std::optional<double> max = {};
   std::size_t samples = 1;
-  std::string baseline;   ///< what a ratio is against
-  std::string reference;  ///< what others report
-  std::string config;     ///< layout, size, threads, pages: enough to run it again
-  std::optional<double> ceiling;  ///< the physical or arithmetic limit, where one is known
-  std::optional<double> probe;    ///< spin-probe efficiency of the second core
-  std::optional<std::uint64_t> seed;  ///< unset: the run's
+  std::string baseline = {};               ///< what a ratio is against
+  std::string reference = {};              ///< what others report
+  std::string config = {};                 ///< layout, size, threads, pages: enough to run it again
+  std::optional<double> ceiling = {};      ///< the physical or arithmetic limit, where one is known
+  std::optional<double> probe = {};        ///< spin-probe efficiency of the second core
+  std::optional<std::uint64_t> seed = {};  ///< unset: the run's
 
   /// Takes value, min, max and samples from a spread.
   Figure& over(const Spread& spread);
@@ -100,8 +100,8 @@ Met judge(const Bar& bar, double value, bool full);
 struct RunOptions {
   bool full = false;
   std::uint64_t seed = 1;
-  std::string out;   ///< results file
-  std::string only;  ///< regular expression; empty: everything
+  std::string out = {};   ///< results file
+  std::string only = {};  ///< regular expression; empty: everything
 };
 
 /// Everything a run produced. Not thread-safe: topics run one after another.

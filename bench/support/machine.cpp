@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "support/machine.hpp"
 
-#include <unistd.h>
-
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <memory>
 #include <sstream>
 
-#include "support/progress.hpp"
+#include <unistd.h>
+
 #include "weir/runtime/cpu.hpp"
 #include "weir/runtime/workers.hpp"
+
+#include "support/progress.hpp"
 
 // CMake passes these; a build without them still works and says so.
 #ifndef WEIR_BENCH_SOURCE_DIR

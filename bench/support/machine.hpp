@@ -8,11 +8,11 @@
 namespace weir::bench {
 
 struct MachineInfo {
-  std::string cpu;
-  std::size_t cores = 0;    ///< that this process may use
-  std::string simd;         ///< "avx512,amx"
+  std::string cpu = {};
+  std::size_t cores = 0;  ///< that this process may use
+  std::string simd = {};  ///< "avx512,amx"
   double memory_gib = 0;
-  std::optional<std::string> gpu;
+  std::optional<std::string> gpu = {};
   std::uint64_t l2_bytes = 0;  ///< of one core; 0: unknown
   std::uint64_t l3_bytes = 0;  ///< as the system reports it, maybe shared with other machines
 };

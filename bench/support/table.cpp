@@ -22,7 +22,8 @@ std::string asked(const Bar* bar, bool full) {
   const auto must = bar->must_for(full);
   if (bar->ask == Bar::Ask::within) return text("%g to %g", *must, *bar->upper);
   std::string result = must ? sign + text("%g", *must) : "";
-  if (bar->reach) result += (must ? " (aim " : std::string("aim ") + sign) + text("%g", *bar->reach);
+  if (bar->reach)
+    result += (must ? " (aim " : std::string("aim ") + sign) + text("%g", *bar->reach);
   if (bar->reach && must) result += ")";
   return result;
 }
@@ -34,8 +35,7 @@ std::string results_table(const Figures& figures, const RunOptions& options) {
   for (const Figure& figure : figures.figures()) {
     const Bar* bar = figures.bar_of(figure.name);
     const Met met = bar != nullptr ? judge(*bar, figure.value, options.full) : Met::not_asked;
-    rows.push_back({figure.name, number(figure.value) + " " + figure.unit,
-                    asked(bar, options.full),
+    rows.push_back({figure.name, number(figure.value) + " " + figure.unit, asked(bar, options.full),
                     met == Met::no      ? "NO"
                     : met == Met::must  ? "yes"
                     : met == Met::reach ? "aim"

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "support/timing.hpp"
 
-#include <ctime>
-
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <ctime>
 #include <thread>
 
 #include "weir/runtime/rng.hpp"
@@ -50,7 +49,8 @@ double spin_probe() {
 }
 
 Probed run_probed(Progress& progress, const std::function<void()>& body, unsigned tries,
-                  double threshold, const std::function<double()>& probe) {
+                  double threshold, const std::function<double()>& probe,
+                  std::chrono::milliseconds pause) {
   Probed result;
   while (result.tries < tries) {
     ++result.tries;
@@ -65,7 +65,7 @@ Probed run_probed(Progress& progress, const std::function<void()>& body, unsigne
     }
     progress.line("the second core is busy (spin probe %.2f, needs %.2f), try %u of %u",
                   result.probe, threshold, result.tries, tries);
-    if (result.tries < tries) std::this_thread::sleep_for(std::chrono::milliseconds(250));
+    if (result.tries < tries) std::this_thread::sleep_for(pause);
   }
   return result;
 }

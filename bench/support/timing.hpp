@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <chrono>
 #include <cstddef>
 #include <functional>
 #include <optional>
@@ -67,6 +68,7 @@ struct Probed {
 /// and tries again. Not ok: two cores were never free; what `body` measured must not be used.
 Probed run_probed(Progress& progress, const std::function<void()>& body,
                   unsigned tries = kProbeTries, double threshold = kProbeThreshold,
-                  const std::function<double()>& probe = spin_probe);
+                  const std::function<double()>& probe = spin_probe,
+                  std::chrono::milliseconds pause = std::chrono::milliseconds(250));
 
 }  // namespace weir::bench
