@@ -16,9 +16,13 @@
 namespace weir::tool {
 namespace {
 
-constexpr const char* kExitCodes =
-    "Exit codes: 0 done, 1 the answer is no (see above), 2 wrong option or malformed key,\n"
-    "3 cannot (file absent, busy, corrupt, no space), 130 interrupted.";
+/// Of add and remove; `no`: what exit code 1 means.
+std::string exit_codes(std::string_view no) {
+  return fmt::format(
+      "Exit codes: 0 done, 1 {}, 2 wrong option or malformed key,\n"
+      "3 cannot (file absent, busy, corrupt, no space), 130 interrupted.",
+      no);
+}
 
 void add_common(CLI::App& command, CommonOptions& options) {
   command.add_option("FILTER", options.path, "The filter's file")->required();
@@ -134,15 +138,14 @@ void add_add(CLI::App& group, Action& action) {
                   "Write the keys that were not added here ('-': standard output)")
       ->option_text("FILE");
   command.footer(
-      std::string("A key that is added twice takes two slots and is there until removed twice.\n"
-                  "When the filter is full, the keys that were added stay and the rest is counted "
-                  "(exit 1).\n"
-                  "SIGINT or SIGTERM ends it after the current batch and says how far it came.\n\n"
-                  "Examples:\n"
-                  "  weir filter add words.weir /usr/share/dict/words\n"
-                  "  seq 1000000 | weir filter add ids.weir --keys u64\n"
-                  "  weir filter add a.weir big.txt --rejects - | weir filter add b.weir\n\n") +
-      kExitCodes);
+      "A key that is added twice takes two slots and is there until it is removed twice.\n"
+      "When the filter is full, the keys that were added stay, the others are counted (exit 1).\n"
+      "SIGINT or SIGTERM ends it after the current batch and says how far it came.\n\n"
+      "Examples:\n"
+      "  weir filter add words.weir /usr/share/dict/words\n"
+      "  seq 1000000 | weir filter add ids.weir --keys u64\n"
+      "  weir filter add a.weir big.txt --rejects - | weir filter add b.weir\n\n" +
+      exit_codes("some keys were not added"));
   on_chosen(command, action, options, run_add);
 }
 
@@ -162,7 +165,7 @@ void add_query(CLI::App& group, Action& action) {
       "  weir filter query words.weir --key weir && echo probably a word\n"
       "  weir filter query seen.weir --invert today.txt > new.txt\n\n"
       "Exit codes: 0 a key was selected, 1 none was, 2 wrong option or malformed key,\n"
-      "3 cannot (file absent, busy, corrupt), 130 interrupted.");
+      "3 cannot (file absent, busy, corrupt).");
   on_chosen(command, action, options, run_query);
 }
 
@@ -177,11 +180,12 @@ void add_remove(CLI::App& group, Action& action) {
       .add_option("--rejects", options->rejects,
                   "Write the keys that were not found here ('-': standard output)")
       ->option_text("FILE");
-  command.footer(std::string("Remove only keys that were added: removing another may take away a "
-                             "key that shares its\nfingerprint. Keys that are not found are "
-                             "counted (exit 1).\n\nExample:\n"
-                             "  weir filter remove words.weir --key weir\n\n") +
-                 kExitCodes);
+  command.footer(
+      "Remove only keys that were added: removing another one may take away a key that shares\n"
+      "its fingerprint. Keys that are not found are counted (exit 1).\n\n"
+      "Example:\n"
+      "  weir filter remove words.weir --key weir\n\n" +
+      exit_codes("some keys were not found"));
   on_chosen(command, action, options, run_remove);
 }
 
@@ -211,6 +215,7 @@ void add_verify(CLI::App& group, Action& action) {
 void add_filter_commands(CLI::App& app, Action& action) {
   auto& group = *app.add_subcommand(
       "filter", "A persistent set of keys that answers 'absent' or 'probably present'");
+  group.group("Commands");
   group.require_subcommand(0, 1);
   add_create(group, action);
   add_add(group, action);
@@ -218,6 +223,8 @@ void add_filter_commands(CLI::App& app, Action& action) {
   add_remove(group, action);
   add_stats(group, action);
   add_verify(group, action);
+  for (auto* command : group.get_subcommands([](const CLI::App*) { return true; }))
+    command->group("Commands");
   group.footer(
       "A first try:\n"
       "  weir filter create words.weir --capacity 200k\n"

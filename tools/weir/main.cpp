@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <CLI/CLI.hpp>
@@ -30,27 +31,45 @@ std::string version() {
                      have_libpmem() ? "yes" : "no", to_string(detected_isa()));
 }
 
-/// CLI11's layout, with our usage lines.
+/// CLI11's help with our usage lines, the general options last and no gaps.
 class HelpFormatter : public CLI::Formatter {
  public:
   HelpFormatter() {
-    column_width(30);
+    column_width(28);
     label("Positionals", "Arguments");
-    label("Subcommands", "Commands");
   }
+
+  std::string make_help(const CLI::App* app, std::string name, CLI::AppFormatMode) const override {
+    std::string help = make_description(app) + make_usage(app, std::move(name)) +
+                       make_positionals(app) + make_subcommands(app, CLI::AppFormatMode::Normal);
+    auto groups = app->get_groups();
+    std::stable_partition(groups.begin(), groups.end(),
+                          [](const std::string& group) { return group != "Options"; });
+    for (const auto& group : groups) {
+      const auto options = app->get_options([&group](const CLI::Option* option) {
+        return option->get_group() == group && option->nonpositional();
+      });
+      if (!options.empty()) help += make_group(group, false, options);
+    }
+    const std::string footer = make_footer(app);
+    return footer.empty() ? help : help + "\n" + footer;
+  }
+
   std::string make_usage(const CLI::App* app, std::string name) const override {
     std::string usage = "\nUsage: " + name;
-    const auto positional = [](const CLI::Option* option) { return option->get_positional(); };
     if (!app->get_subcommands([](const CLI::App*) { return true; }).empty()) {
       usage += " COMMAND [OPTIONS]";
     } else {
-      for (const auto* option : app->get_options(positional))
+      for (const auto* option :
+           app->get_options([](const CLI::Option* o) { return o->get_positional(); })) {
         usage +=
             option->get_required() ? " " + option->get_name() : " [" + option->get_name() + " ...]";
+      }
       usage += " [OPTIONS]";
     }
     return usage + "\n";
   }
+
   std::string make_option_opts(const CLI::Option* option) const override {
     return option->get_option_text().empty() ? "" : " " + option->get_option_text();
   }
@@ -150,6 +169,7 @@ int run(int argc, char** argv) {
   app.set_help_flag("-h,--help", "Show this help");
   app.set_version_flag("--version", version(), "Show the version and what this build contains");
   app.require_subcommand(0, 1);
+  app.footer("'weir COMMAND --help' says more.");
   Action action;
   add_filter_commands(app, action);
   try {
@@ -159,7 +179,8 @@ int run(int argc, char** argv) {
   }
   if (!action.run) {
     const CLI::App* at = deepest(&app);
-    fmt::print(stderr, "{}", at->help(full_name(at)));
+    const auto* parent = at->get_parent();
+    fmt::print(stderr, "{}", at->help(parent == nullptr ? "" : full_name(parent)));
     return kUsage;
   }
   return run_guarded(action);
