@@ -135,8 +135,8 @@ int run_create(const CreateOptions& options) {
   if (there && !options.force)
     throw IoError(
         fmt::format("{} exists; --force replaces a filter, or choose another name", options.path));
-  Filter filter =
-      there ? replace(options.path, wanted, region) : Filter::create(options.path, wanted, region);
+  Filter filter = there ? replace(fs::canonical(options.path), wanted, region)
+                        : Filter::create(options.path, wanted, region);
   const auto stored = filter.options();
   const auto slots = filter.slots();
   const auto bytes = Filter::region_size(stored);

@@ -81,8 +81,8 @@ class KeyRun {
       fmt::print(stderr, "weir: skipped {} malformed {}\n", with_commas(reader_.bad_keys()),
                  reader_.bad_keys() == 1 ? "key" : "keys");
     if (status_ == ReadStatus::malformed) {
-      fmt::print(stderr, "weir: {}\n{} before it; --skip-bad goes on after such keys\n",
-                 reader_.error(), so_far);
+      fmt::print(stderr, "weir: {}\n{}; --skip-bad goes on after such keys\n", reader_.error(),
+                 so_far);
       return kUsage;
     }
     if (status_ == ReadStatus::interrupted) {
@@ -105,7 +105,7 @@ class KeyRun {
 
   [[nodiscard]] std::string shown(std::size_t i) const {
     return options_.input.format == KeyFormat::binary ? fmt::format("{:#x}", batch_.values[i])
-                                                      : quoted(batch_.text[i]);
+                                                      : in_quotes(batch_.text[i]);
   }
 
   [[nodiscard]] const KeyOptions& options() const { return options_; }
@@ -134,6 +134,13 @@ class KeyRun {
   ReadStatus status_ = ReadStatus::end;
 };
 
+/// "" for what took no time to speak of.
+std::string duration_and_rate(std::uint64_t count, double seconds) {
+  if (seconds < 0.1) return {};
+  return fmt::format(", in {:.1f} s ({}/s)", seconds,
+                     short_count(static_cast<double>(count) / seconds));
+}
+
 void add_batch(KeyRun& run, KeyOutput& rejects) {
   std::array<InsertResult, kBatchKeys> results{};
   const std::size_t n = run.batch().size();
@@ -146,24 +153,23 @@ void add_batch(KeyRun& run, KeyOutput& rejects) {
   }
 }
 
-/// Standard error; what to do when not every key went in.
+/// Standard error: what to do when not every key went in.
 void explain_rejects(const Tally& tally, const KeyOptions& options, std::uint64_t size,
                      double load) {
-  const std::uint64_t wanted = size + tally.no_room;
   if (tally.no_room > 0) {
+    std::string larger = short_count(static_cast<double>(size + tally.no_room) * 1.05);
+    std::erase(larger, ' ');
     fmt::print(stderr,
-               "weir: {} is full (load {}): {} did not fit. What is in it is not affected.\n"
-               "Make a filter for {} keys or more and add all of them to it, or add those that\n"
-               "did not fit to a second filter (--rejects FILE writes them).\n",
-               options.path, percent(load), keys(tally.no_room),
-               short_count(static_cast<double>(wanted) * 1.05));
+               "weir: {} is full (load {}): {} did not fit; what is in it is not affected.\n"
+               "Make a larger filter (--capacity {}) and add all of its keys and these to it,\n"
+               "or add those that did not fit to a second filter (--rejects FILE writes them).\n",
+               options.path, percent(load), keys(tally.no_room), larger);
   }
   if (tally.too_many_copies > 0) {
-    fmt::print(
-        stderr,
-        "weir: {} not added: the filter already holds as many copies of their\n"
-        "fingerprints as it can. Usually the same key was added many times; it is present.\n",
-        keys(tally.too_many_copies));
+    fmt::print(stderr,
+               "weir: {} not added: their fingerprints are there as often as they can be, most\n"
+               "likely since the same key was added many times. They are present.\n",
+               keys(tally.too_many_copies));
   }
 }
 
@@ -192,14 +198,13 @@ int run_add(const KeyOptions& options) {
   const double seconds = run.seconds();
   const bool all = tally.no_room + tally.too_many_copies == 0;
   const std::string so_far =
-      fmt::format("added {}, safe from {}", keys(tally.done), safe_from(durability));
+      fmt::format("added {} (safe from {})", keys(tally.done), safe_from(durability));
   const int code = run.finish(all ? kOk : kNo, so_far);
   if (!options.quiet) {
     explain_rejects(tally, options, size, load);
     if (code == kOk || code == kNo)
-      fmt::print(stderr, "{} in {:.2f} s ({}/s); the filter holds {}, load {}\n", so_far, seconds,
-                 short_count(static_cast<double>(tally.done) / std::max(seconds, 1e-9)),
-                 with_commas(size), percent(load));
+      fmt::print(stderr, "{}{}; the filter holds {}, load {}\n", so_far,
+                 duration_and_rate(tally.done, seconds), with_commas(size), percent(load));
   }
   if (options.json) {
     auto summary = run.summary();
@@ -279,14 +284,15 @@ int run_remove(const KeyOptions& options) {
   const Durability durability = run.filter().durability();
   run.filter().close();
   const std::string so_far =
-      fmt::format("removed {}, safe from {}", keys(tally.done), safe_from(durability));
+      fmt::format("removed {} (safe from {})", keys(tally.done), safe_from(durability));
   const int code = run.finish(tally.missing == 0 ? kOk : kNo, so_far);
   if (!options.quiet) {
     if (tally.missing > 0)
       fmt::print(stderr, "weir: not found: {}: {}{}\n", keys(tally.missing), examples,
                  tally.missing > kShown ? ", ... (--rejects FILE writes all of them)" : "");
     if (code == kOk || code == kNo)
-      fmt::print(stderr, "{}; the filter holds {}\n", so_far, with_commas(size));
+      fmt::print(stderr, "{}{}; the filter holds {}\n", so_far,
+                 duration_and_rate(tally.done, run.seconds()), with_commas(size));
   }
   if (options.json) {
     auto summary = run.summary();

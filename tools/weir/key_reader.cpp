@@ -190,7 +190,7 @@ void KeyReader::take_line(std::string_view line, KeyBatch& batch) {
     const auto value = parse_integer(number);
     if (!value) {
       bad(fmt::format("{}; allowed is a decimal number or a hexadecimal one after 0x, below 2^64",
-                      number.empty() ? "an empty line" : quoted(number)));
+                      number.empty() ? "an empty line" : in_quotes(number)));
       return;
     }
     batch.values.push_back(*value);

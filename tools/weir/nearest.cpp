@@ -30,7 +30,8 @@ std::string nearest(std::string_view word, const std::vector<std::string>& candi
   std::string best;
   std::size_t best_edits = word.size() / 3 + 2;  // "qry" is "query", "frobnicate" is nothing
   for (const auto& candidate : candidates) {
-    const std::size_t n = edits(word, candidate);
+    const bool begins = word.size() > 1 && candidate.starts_with(word);
+    const std::size_t n = begins ? 1 : edits(word, candidate);
     if (n < best_edits) {
       best_edits = n;
       best = candidate;

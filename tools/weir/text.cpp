@@ -102,7 +102,7 @@ std::string percent(double fraction) {
   return value >= 1 || value == 0 ? fmt::format("{:.1f} %", value) : fmt::format("{:.3g} %", value);
 }
 
-std::string quoted(std::string_view key) {
+std::string in_quotes(std::string_view key) {
   constexpr std::size_t kLongest = 60;
   std::string text = "'";
   for (const char c : key.substr(0, kLongest)) {

@@ -25,7 +25,7 @@ std::string short_count(double n);
 /// 0.00182 -> "0.182 %".
 std::string percent(double fraction);
 /// A key for a message: quoted, unprintable bytes escaped, cut to a readable length.
-std::string quoted(std::string_view key);
+std::string in_quotes(std::string_view key);
 /// "1 key", "2 keys".
 std::string keys(std::uint64_t n);
 
