@@ -18,7 +18,7 @@ import re
 import sys
 
 BEGIN = re.compile(r"^<!-- results:(?P<module>\w+)(?: (?P<select>.+?))? -->$")
-END = "<!-- /results -->"
+END = re.compile(r"^<!-- /results(:\w+)? -->$")
 SCHEMA = "weir-results-1"
 
 
@@ -117,10 +117,9 @@ def renewed(text, root, name):
         result.append(lines[i])
         begin = BEGIN.match(lines[i])
         if begin:
-            try:
-                end = lines.index(END, i)
-            except ValueError:
-                raise Problem(f"{name}:{i + 1}: no '{END}' after this marker") from None
+            end = next((j for j in range(i + 1, len(lines)) if END.match(lines[j])), None)
+            if end is None:
+                raise Problem(f"{name}:{i + 1}: no '<!-- /results -->' after this marker")
             results = load_results(root, begin["module"])
             if results is None:
                 result += ["", f"Nothing is recorded yet: `./run bench {begin['module']} --record`.", ""]

@@ -59,7 +59,7 @@ class Tables(unittest.TestCase):
 
     def test_selects_by_name_or_all(self):
         self.record()
-        self.readme.write_text("<!-- results:sample mo.* -->\n<!-- /results -->")
+        self.readme.write_text("<!-- results:sample mo.* -->\n<!-- /results:sample -->")
         (self.root / "docs" / "page.md").write_text("<!-- results:sample all -->\n<!-- /results -->")
         self.assertEqual(self.run_tool().returncode, 0)
         self.assertIn("1,234,567 Mops", self.readme.read_text())
