@@ -84,8 +84,11 @@ bool Core<B, Access>::insert_in_either(const Key& key, std::uint64_t secondary) 
   }
   const bool late = fault(Fault::overflow_bit_after_copy);
   if (home == secondary && !late && !fault(Fault::no_overflow_bit) && set_overflow(key.prime) &&
-      !fault(Fault::no_flush_of_second_line))
+      !fault(Fault::no_flush_of_second_line)) {
     flush(key.prime);
+    // Strict: else a crash could leave the fingerprint alone, where no lookup or erase finds it.
+    if (options_.consistency == Consistency::strict) access_.fence();
+  }
   put(place, key.fingerprint);
   flush(place.word);
   access_.fence();

@@ -182,7 +182,11 @@ bool Core<B, Access>::execute(const Key& key, const Path& path) {
   if (path.front().home != key.prime && !fault(Fault::no_overflow_bit) && set_overflow(key.prime))
     flush(key.prime);
   for (std::size_t i = path.size() - 1; i > 0; --i) {
-    if (strict) log_move(i % 2, path[i - 1].to, path[i]);
+    if (strict) {
+      // The victim's own insert may not be durable yet; then its copy must not outlive it.
+      flush(path[i - 1].to.word);
+      log_move(i % 2, path[i - 1].to, path[i]);
+    }
     if (i + 1 < path.size())
       overwrite_victim(path[i], path[i + 1]);
     else {
