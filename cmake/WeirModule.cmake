@@ -26,7 +26,8 @@ set(WEIR_WARNINGS
     $<$<CXX_COMPILER_ID:GNU>:-Wduplicated-cond>
     $<$<CXX_COMPILER_ID:GNU>:-Wlogical-op>
     $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict> # g++ 12 sees ghosts in "text" + string (PR 105651)
-    $<$<CXX_COMPILER_ID:Clang,AppleClang>:-Wno-sign-conversion>) # g++'s -Wconversion leaves it out
+    $<$<CXX_COMPILER_ID:Clang>:-Wno-sign-conversion> # as g++'s -Wconversion
+    $<$<CXX_COMPILER_ID:Clang>:-Wno-bitwise-instead-of-logical>) # branch-free on purpose
 
 set(WEIR_ISA_FLAGS_AVX2 -mavx2 -mbmi2 -mfma -mpopcnt)
 set(WEIR_ISA_FLAGS_AVX512
@@ -45,10 +46,9 @@ function(weir_target_flags target)
                POSITION_INDEPENDENT_CODE ON)
   target_compile_options(${target} PRIVATE "$<$<COMPILE_LANGUAGE:CXX>:${WEIR_WARNINGS}>")
   if(WEIR_SANITIZE)
-    list(JOIN WEIR_SANITIZE "," kinds)
     target_compile_options(
-      ${target} PRIVATE "$<$<COMPILE_LANGUAGE:CXX>:-fsanitize=${kinds};-fno-omit-frame-pointer>")
-    if(kinds MATCHES "undefined")
+      ${target} PRIVATE "$<$<COMPILE_LANGUAGE:CXX>:-fsanitize=${WEIR_SANITIZE};-fno-omit-frame-pointer>")
+    if(WEIR_SANITIZE MATCHES "undefined")
       target_compile_options(${target} PRIVATE
                              $<$<COMPILE_LANGUAGE:CXX>:-fno-sanitize-recover=undefined>)
     endif()
@@ -66,8 +66,7 @@ function(weir_archive)
                            $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/include>
                            $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
   if(WEIR_SANITIZE)
-    list(JOIN WEIR_SANITIZE "," kinds)
-    target_link_options(weir_archive INTERFACE -fsanitize=${kinds})
+    target_link_options(weir_archive INTERFACE -fsanitize=${WEIR_SANITIZE})
   endif()
 endfunction()
 
@@ -104,8 +103,7 @@ function(weir_module name)
     endforeach()
     target_link_libraries(${check} PRIVATE ${libraries})
     if(WEIR_SANITIZE)
-      list(JOIN WEIR_SANITIZE "," kinds)
-      target_link_options(${check} PRIVATE -fsanitize=${kinds})
+      target_link_options(${check} PRIVATE -fsanitize=${WEIR_SANITIZE})
     endif()
   endif()
 endfunction()

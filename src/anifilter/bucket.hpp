@@ -53,6 +53,10 @@ struct Bucket {
     difference |= (bucket & kSpillBit) != 0 ? kSlotMask : 0;
     return occupied(difference) ^ kHigh;
   }
+  /// Some slot holds `fingerprint`, whosever it is.
+  WEIR_INLINE static constexpr bool holds_any(Word bucket, Word fingerprint) {
+    return occupied(bucket ^ (fingerprint * kLow)) != kHigh;
+  }
   WEIR_INLINE static constexpr bool holds_own(Word bucket, Word fingerprint) {
     return own_matches(bucket, fingerprint) != 0;
   }

@@ -104,16 +104,21 @@ class Core final : public Engine {
     return true;
   }
 
-  /// Stores `fingerprint` at `place` and `extra` flag bits with it, in one store. Under the line's
-  /// lock.
-  void put(const Place& place, std::uint32_t fingerprint, Word extra = 0) {
+  /// Stores `fingerprint` at `place` and `extra` flag bits with it, in one store, and returns the
+  /// new word. Under the line's lock.
+  Word overwrite(const Place& place, std::uint32_t fingerprint, Word extra) {
     const Word old = load(place.word);
     Word word = B::replace(old, place.slot, fingerprint) | extra;
     if (place.slot == 0) word = place.spilled ? word | kSpillBit : word & ~kSpillBit;
     if (fault(Fault::torn_update) && place.slot == 0)
       access_.store(words_ + place.word, (word & ~kSpillBit) | (old & kSpillBit));
     access_.store(words_ + place.word, word);
-    if (B::slot0(word) != 0) refresh_occupancy(place.word);
+    return word;
+  }
+  /// The same for a slot that was empty: the line's buckets may be blocked now. (Only slot 0, which
+  /// is taken last, makes a difference; and an overwrite makes none.)
+  void put(const Place& place, std::uint32_t fingerprint) {
+    if (B::slot0(overwrite(place, fingerprint, 0)) != 0) refresh_occupancy(place.word);
   }
   /// Empties a slot. Under the line's lock.
   void clear(std::uint64_t bucket, unsigned slot) {
@@ -155,17 +160,36 @@ class Core final : public Engine {
 
   // --- core_path.hpp ----------------------------------------------------------------------------
   enum class Search { found, none, changed };
+  /// A victim whose alternate bucket has room, by the occupancy flags.
+  struct Eviction {
+    Move incoming;
+    Move victim;  // `to` is not chosen yet
+  };
+  /// A victim without one, from where the search goes on.
   struct Node {
-    std::uint64_t bucket;  ///< whose fingerprint would come here
-    Place place;
-    std::uint32_t fingerprint;  ///< that sits there now
+    Move incoming;  // what would take its place
+    std::uint32_t fingerprint;
     std::uint64_t home;
+    std::uint64_t target;
     std::int32_t parent;
   };
+  void find_victims(std::uint64_t bucket, std::uint32_t incoming, Victims& victims) const;
+  static Place victim_place(std::uint64_t bucket, unsigned i) {
+    return i == B::kSlots ? Place{right_of(bucket), 0, true}
+                          : Place{bucket, B::kSlots - 1 - i, false};
+  }
+  unsigned victim_count() const { return B::kSlots + (options_.spillable_buckets ? 1 : 0); }
+  bool look_ahead(std::uint64_t bucket, std::uint32_t incoming, Eviction& eviction) const;
+  bool look_ahead(const Key& key, std::uint64_t secondary, Eviction& eviction) const {
+    return look_ahead(key.prime, key.fingerprint, eviction) ||
+           look_ahead(secondary, key.fingerprint, eviction);
+  }
+  bool evict(const Key& key, Eviction& eviction);
+  void copy_victim(const Key& key, const Eviction& eviction);
   Search find_path(const Key& key, std::uint64_t secondary, Path& path) const;
   Search find_walk(const Key& key, std::uint64_t secondary, Path& path) const;
-  template <class Visit>
-  bool for_each_victim(std::uint64_t bucket, std::uint32_t incoming, Visit&& visit) const;
+  bool holds_only_copies(const Key& key, std::uint64_t bucket) const;
+  bool is_still(const Move& incoming, const Move& victim) const;
   bool is_still(const Path& path) const;
   void lock_lines_of(const Path& path, const Key& key, Locks& locks) const;
   void overwrite_victim(const Move& incoming, const Move& victim);
@@ -181,7 +205,7 @@ class Core final : public Engine {
   // --- core_batch.hpp ---------------------------------------------------------------------------
   struct Batch;
   InsertResult insert_in_batch(const Key& key, Batch& batch);
-  bool start_move_in_batch(const Key& key, const Path& path, Batch& batch);
+  bool evict_in_batch(const Key& key, Eviction& eviction, Batch& batch);
   void drain(Batch& batch);
 
   Access access_;

@@ -52,7 +52,7 @@ void Core<B, Access>::format() {
 
 template <class B, class Access>
 void Core<B, Access>::recover(std::size_t threads, const bool (&good_header)[2]) {
-  if (writable_) {
+  if (writable()) {
     for (const int copy : {0, 1}) {
       if (good_header[copy]) continue;
       Word fields[kHeaderWords];

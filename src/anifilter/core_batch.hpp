@@ -13,10 +13,6 @@ inline constexpr std::size_t kBatch = 64;
 /// stripes never waits for another one: it drains first.
 template <class B, class Access>
 struct Core<B, Access>::Batch {
-  struct Overwrite {
-    Move incoming;
-    Move victim;
-  };
   explicit Batch(Core& owner) : core(owner) {}
   ~Batch() {
     // Only after an exception of a fence: nothing that was promised depends on what is dropped
@@ -37,7 +33,7 @@ struct Core<B, Access>::Batch {
 
   Core& core;
   std::vector<std::uint32_t> held;
-  std::vector<Overwrite> overwrites;
+  std::vector<Eviction> overwrites;
   bool unfenced = false;
 };
 
@@ -54,22 +50,22 @@ void Core<B, Access>::drain(Batch& batch) {
   batch.held.clear();
 }
 
-/// Phase 1 of a one-move path: the copy. False if the path is no longer there.
+/// Phase 1 of an eviction: the copy. False if it is no longer there.
 template <class B, class Access>
-bool Core<B, Access>::start_move_in_batch(const Key& key, const Path& path, Batch& batch) {
+bool Core<B, Access>::evict_in_batch(const Key& key, Eviction& eviction, Batch& batch) {
+  auto& [incoming, victim] = eviction;
   Locks locks(stripes_, access_);
-  lock_lines_of(path, key, locks);
+  locks.add_line_of(key.prime);
+  if (incoming.home != key.prime) locks.add_line_of(incoming.home);
+  locks.add_line_of(victim.home);
   batch.lock(locks);
-  if (!is_still(path)) {
+  if (!is_still(incoming, victim) || !find_place(victim.home, victim.to)) {
     locks.unlock(false);
     return false;
   }
-  if (path.front().home != key.prime && !fault(Fault::no_overflow_bit) && set_overflow(key.prime))
-    flush(key.prime);
-  put(path[1].to, path[1].fingerprint);
-  flush(path[1].to.word);
+  copy_victim(key, eviction);
   batch.unfenced = !fault(Fault::no_fence_after_copy);
-  batch.overwrites.push_back({path[0], path[1]});
+  batch.overwrites.push_back(eviction);
   batch.hold(locks);
   changes_.add(1);
   return true;
@@ -77,7 +73,6 @@ bool Core<B, Access>::start_move_in_batch(const Key& key, const Path& path, Batc
 
 template <class B, class Access>
 InsertResult Core<B, Access>::insert_in_batch(const Key& key, Batch& batch) {
-  thread_local Path path;
   const std::uint64_t secondary = alternate(key.prime, key.fingerprint);
   for (;;) {
     const bool prime_blocked = blocked(key.prime);
@@ -107,16 +102,12 @@ InsertResult Core<B, Access>::insert_in_batch(const Key& key, Batch& batch) {
         locks.unlock(true);
       return InsertResult::inserted;
     }
-    const Search search = find_path(key, secondary, path);
-    if (search == Search::found && path.size() == 2) {
-      if (start_move_in_batch(key, path, batch)) return InsertResult::inserted;
-    } else if (search != Search::changed) {
-      drain(batch);
+    Eviction eviction;
+    if (!look_ahead(key, secondary, eviction)) {
+      drain(batch);  // whatever it waits for may be held by this very batch
       return insert_elsewhere(key);
-    } else {
-      drain(batch);  // the place that we wait for may be held by this very batch
-      access_.pause();
     }
+    if (evict_in_batch(key, eviction, batch)) return InsertResult::inserted;
   }
 }
 
@@ -138,10 +129,17 @@ std::size_t Core<B, Access>::insert(const std::uint64_t* hashes, std::size_t n,
       keys[i] = key_of(hashes[first + i]);
       access_.prefetch_write(words_ + keys[i].prime);
     }
+    // Keys that will need a second line: fetch it too. It is the secondary one, or that of a
+    // victim's alternate; which victim is only a guess here, all is checked again under the locks.
     for (std::size_t i = 0; i < end; ++i) {
       if (!blocked(keys[i].prime)) continue;
       const std::uint64_t secondary = alternate(keys[i].prime, keys[i].fingerprint);
-      if (!blocked(secondary)) access_.prefetch_write(words_ + secondary);
+      Eviction eviction;
+      if (!blocked(secondary))
+        access_.prefetch_write(words_ + secondary);
+      else if (options_.lookahead_eviction &&
+               look_ahead(keys[i].prime, keys[i].fingerprint, eviction))
+        access_.prefetch_write(words_ + eviction.victim.home);
     }
     for (std::size_t i = 0; i < end; ++i) {
       InsertResult& result = results[first + i];

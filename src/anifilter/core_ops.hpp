@@ -38,28 +38,28 @@ bool Core<B, Access>::insert_in_prime(const Key& key) {
 template <class B, class Access>
 InsertResult Core<B, Access>::insert_elsewhere(const Key& key) {
   const std::uint64_t secondary = alternate(key.prime, key.fingerprint);
-  thread_local Path path;
   for (;;) {
     // Without lookahead nothing is known about a bucket before it is read.
     if (!options_.lookahead_eviction || !blocked(secondary) || !blocked(key.prime)) {
       if (insert_in_either(key, secondary)) return InsertResult::inserted;
       if (options_.lookahead_eviction) continue;  // taken meanwhile; the flags say so by now
     }
+    Eviction eviction;
+    if (options_.lookahead_eviction && options_.consistency == Consistency::relaxed &&
+        look_ahead(key, secondary, eviction)) {
+      if (evict(key, eviction)) return InsertResult::inserted;
+      continue;
+    }
+    thread_local Path path;
     const Search search = options_.lookahead_eviction ? find_path(key, secondary, path)
                                                       : find_walk(key, secondary, path);
     if (search == Search::found && execute(key, path)) return InsertResult::inserted;
     if (search == Search::none) break;
     access_.pause();  // another thread changed the path; look again
   }
-  // Every slot that could be freed was tried. Is it this very fingerprint that fills them all?
-  bool only_copies = true;
-  const auto is_other = [&](std::uint64_t, const Place&, std::uint32_t fingerprint, std::uint64_t) {
-    only_copies = only_copies && fingerprint == key.fingerprint;
-    return true;
-  };
-  for_each_victim(key.prime, 0, is_other);
-  for_each_victim(secondary, 0, is_other);
-  return only_copies ? InsertResult::too_many_copies : InsertResult::full;
+  return holds_only_copies(key, key.prime) && holds_only_copies(key, secondary)
+             ? InsertResult::too_many_copies
+             : InsertResult::full;
 }
 
 /// The prime bucket if it has room after all, else the secondary one behind the overflow bit.

@@ -2,7 +2,7 @@
 // Eviction: find a path first, without locks and without writing; then lock its lines, check that
 // it is still so, and carry it out from its end, copy before overwrite. Included by core.hpp.
 #pragma once
-#include <limits>
+#include <algorithm>
 
 #include "weir/runtime/rng.hpp"
 
@@ -10,34 +10,40 @@
 
 namespace weir::anifilter {
 
-/// Visits the fingerprints whose eviction makes room for one of `bucket`: those in its slots, and
-/// the one in its right neighbour's slot 0, where it could spill. Skips copies of `incoming`:
-/// moving one of them gains nothing, and recovery tells source from copy by their being different.
-/// False if an empty slot shows that there is room already (or `visit` said to stop).
+/// Copies of `incoming` are no victims: moving one of them gains nothing, and recovery tells source
+/// from copy by their being different.
 template <class B, class Access>
-template <class Visit>
-bool Core<B, Access>::for_each_victim(std::uint64_t bucket, std::uint32_t incoming,
-                                      Visit&& visit) const {
+void Core<B, Access>::find_victims(std::uint64_t bucket, std::uint32_t incoming,
+                                   Victims& victims) const {
+  const Word right = load(right_of(bucket));
   const Word own = load(bucket);
-  for (unsigned slot = B::kSlots; slot-- > 0;) {
-    const auto fingerprint = static_cast<std::uint32_t>(B::get(own, slot));
-    if (fingerprint == 0) return false;
-    if (fingerprint == incoming) continue;
-    if (!visit(bucket, Place{bucket, slot, false}, fingerprint, home_of(bucket, own, slot)))
-      return false;
-  }
-  if (!options_.spillable_buckets) return true;
-  const std::uint64_t neighbour = right_of(bucket);
-  const Word right = load(neighbour);
-  const auto fingerprint = static_cast<std::uint32_t>(B::slot0(right));
-  if (fingerprint == 0) return false;
-  if (fingerprint == incoming) return true;
-  return visit(bucket, Place{neighbour, 0, true}, fingerprint, home_of(neighbour, right, 0));
+  kernels_.victims(geometry_, occupancy_.get(), bucket, own, right, victims);
+  victims.movable &= (1u << victim_count()) - 1;
+  if (B::holds_any(own, incoming) || B::slot0(right) == incoming)
+    for (unsigned i = 0; i < victim_count(); ++i)
+      if (victims.fingerprints[i] == incoming) victims.movable &= ~(1u << i);
 }
 
-/// Lookahead Eviction: the first victim whose alternate bucket is not blocked, by the occupancy
-/// flags, so only a bucket that has room is read. If neither bucket has one, breadth first over the
-/// victims' alternates: a path of several moves, found the same way.
+/// Lookahead Eviction: a victim in `bucket` whose alternate is not blocked, by the occupancy flags,
+/// so that no bucket is read in vain. All are looked at without a branch, since which of them will
+/// do is a coin toss. False if there is none, or a slot is empty after all.
+template <class B, class Access>
+bool Core<B, Access>::look_ahead(std::uint64_t bucket, std::uint32_t incoming,
+                                 Eviction& eviction) const {
+  Victims victims;
+  find_victims(bucket, incoming, victims);
+  if (victims.movable == 0) return false;
+  const auto i = static_cast<unsigned>(__builtin_ctz(victims.movable));
+  eviction.incoming = {victim_place(bucket, i), incoming, bucket, bucket};
+  eviction.victim = {{},
+                     static_cast<std::uint32_t>(victims.fingerprints[i]),
+                     victims.targets[i],
+                     victims.homes[i]};
+  return victims.fingerprints[i] != 0;
+}
+
+/// If no victim has room to go to: breadth first over the victims' alternates, for a path of
+/// several moves whose last one ends in a bucket that is not blocked.
 template <class B, class Access>
 auto Core<B, Access>::find_path(const Key& key, std::uint64_t secondary, Path& path) const
     -> Search {
@@ -47,52 +53,55 @@ auto Core<B, Access>::find_path(const Key& key, std::uint64_t secondary, Path& p
 
   const auto is_on_path = [&](std::int32_t node, const Place& place) {
     for (; node >= 0; node = nodes[static_cast<std::size_t>(node)].parent) {
-      const Place& other = nodes[static_cast<std::size_t>(node)].place;
+      const Place& other = nodes[static_cast<std::size_t>(node)].incoming.to;
       if (other.word == place.word && other.slot == place.slot) return true;
     }
     return false;
   };
-  const auto write_path = [&](const Node& last, const Place& free, std::uint64_t free_home) {
+  const auto write_path = [&](const Node& last, const Place& free) {
     path.clear();
-    path.push_back({free, last.fingerprint, free_home, last.home});
+    path.push_back({free, last.fingerprint, last.target, last.home});
     const Node* node = &last;
-    while (node->parent >= 0) {
-      const Node* parent = &nodes[static_cast<std::size_t>(node->parent)];
-      path.push_back({node->place, parent->fingerprint, node->bucket, parent->home});
-      node = parent;
+    for (;; node = &nodes[static_cast<std::size_t>(node->parent)]) {
+      path.push_back(node->incoming);
+      if (node->parent < 0) break;
     }
-    path.push_back({node->place, key.fingerprint, node->bucket, node->bucket});
     std::reverse(path.begin(), path.end());
   };
-
-  Search result = Search::none;
-  const auto expand = [&](std::uint64_t bucket, std::int32_t parent, std::uint32_t incoming) {
-    const bool complete = for_each_victim(
-        bucket, incoming,
-        [&](std::uint64_t at, const Place& place, std::uint32_t fingerprint, std::uint64_t home) {
-          if (is_on_path(parent, place)) return true;
-          const Node node{at, place, fingerprint, home, parent};
-          const std::uint64_t target = alternate(home, fingerprint);
-          Place free;
-          if (!blocked(target) && find_place(target, free) && !is_on_path(parent, free)) {
-            write_path(node, free, target);
-            result = Search::found;
-            return false;
-          }
-          if (nodes.size() < kMostNodes) nodes.push_back(node);
-          return true;
-        });
-    if (!complete && result == Search::none) result = Search::changed;
-    return result == Search::none;
+  // `incoming` comes from `old_home` to `bucket`; takes the place of one of its victims.
+  const auto expand = [&](std::uint64_t bucket, std::int32_t parent, std::uint32_t incoming,
+                          std::uint64_t old_home) {
+    Victims victims;
+    find_victims(bucket, incoming, victims);
+    for (unsigned i = 0; i < victim_count(); ++i) {
+      const auto fingerprint = static_cast<std::uint32_t>(victims.fingerprints[i]);
+      if (fingerprint == 0) return Search::changed;  // there is room: start again
+      const Place place = victim_place(bucket, i);
+      if (fingerprint == incoming || is_on_path(parent, place)) continue;
+      const Node node{{place, incoming, bucket, old_home},
+                      fingerprint,
+                      victims.homes[i],
+                      victims.targets[i],
+                      parent};
+      Place free;
+      if ((victims.movable >> i & 1) != 0 && find_place(node.target, free)) {
+        write_path(node, free);
+        return Search::found;
+      }
+      if (nodes.size() < kMostNodes) nodes.push_back(node);
+    }
+    return Search::none;
   };
 
-  if (!expand(key.prime, -1, key.fingerprint)) return result;
-  if (!expand(secondary, -1, key.fingerprint)) return result;
+  for (const std::uint64_t bucket : {key.prime, secondary}) {
+    const Search search = expand(bucket, -1, key.fingerprint, bucket);
+    if (search != Search::none) return search;
+  }
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     const Node node = nodes[i];
-    if (!expand(alternate(node.home, node.fingerprint), static_cast<std::int32_t>(i),
-                node.fingerprint))
-      return result;
+    const Search search =
+        expand(node.target, static_cast<std::int32_t>(i), node.fingerprint, node.home);
+    if (search != Search::none) return search;
   }
   return Search::none;
 }
@@ -105,33 +114,44 @@ auto Core<B, Access>::find_walk(const Key& key, std::uint64_t secondary, Path& p
   static_assert(kMostKicks + 3 <= Locks::kMost);
   thread_local Rng rng(splitmix64(thread_slot()));
   path.clear();
-  std::uint64_t bucket = (rng() & 1) != 0 ? key.prime : secondary;
-  Move incoming{{}, key.fingerprint, bucket, bucket};
+  const std::uint64_t start = (rng() & 1) != 0 ? key.prime : secondary;
+  Move incoming{{}, key.fingerprint, start, start};
   for (std::size_t kick = 0; kick < kMostKicks; ++kick) {
-    Node victims[B::kSlots + 1];
+    Victims victims;
+    find_victims(incoming.home, incoming.fingerprint, victims);
+    unsigned choices[Victims::kMost];
     std::size_t count = 0;
-    const bool complete = for_each_victim(
-        bucket, incoming.fingerprint,
-        [&](std::uint64_t at, const Place& place, std::uint32_t fingerprint, std::uint64_t home) {
-          for (const Move& move : path)
-            if (move.to.word == place.word && move.to.slot == place.slot) return true;
-          victims[count++] = {at, place, fingerprint, home, -1};
-          return true;
-        });
-    if (!complete) return Search::changed;
+    for (unsigned i = 0; i < victim_count(); ++i) {
+      if (victims.fingerprints[i] == 0) return Search::changed;
+      const Place place = victim_place(incoming.home, i);
+      const bool is_on_path = std::any_of(path.begin(), path.end(), [&place](const Move& move) {
+        return move.to.word == place.word && move.to.slot == place.slot;
+      });
+      if (victims.fingerprints[i] != incoming.fingerprint && !is_on_path) choices[count++] = i;
+    }
     if (count == 0) return Search::none;
-    const Node& victim = victims[rng.below(count)];
-    incoming.to = victim.place;
-    incoming.home = bucket;
+    const unsigned i = choices[rng.below(count)];
+    incoming.to = victim_place(incoming.home, i);
     path.push_back(incoming);
-    bucket = alternate(victim.home, victim.fingerprint);
-    incoming = {{}, victim.fingerprint, bucket, victim.home};
-    if (find_place(bucket, incoming.to)) {
+    incoming = {{},
+                static_cast<std::uint32_t>(victims.fingerprints[i]),
+                victims.targets[i],
+                victims.homes[i]};
+    if (find_place(incoming.home, incoming.to)) {
       path.push_back(incoming);
       return Search::found;
     }
   }
   return Search::none;
+}
+
+/// Every slot that could take `key` in `bucket` has its fingerprint already.
+template <class B, class Access>
+bool Core<B, Access>::holds_only_copies(const Key& key, std::uint64_t bucket) const {
+  Victims victims;
+  find_victims(bucket, 0, victims);
+  return std::all_of(victims.fingerprints, victims.fingerprints + victim_count(),
+                     [&key](std::uint64_t fingerprint) { return fingerprint == key.fingerprint; });
 }
 
 template <class B, class Access>
@@ -140,17 +160,18 @@ void Core<B, Access>::lock_lines_of(const Path& path, const Key& key, Locks& loc
   for (const Move& move : path) locks.add_line_of(move.to.word);
 }
 
-/// Under the locks of its lines: every victim is where it was, the last place is still free.
+/// Under the line's lock: the victim is where it was seen.
+template <class B, class Access>
+bool Core<B, Access>::is_still(const Move& incoming, const Move& victim) const {
+  const Word word = load(incoming.to.word);
+  return B::get(word, incoming.to.slot) == victim.fingerprint &&
+         home_of(incoming.to.word, word, incoming.to.slot) == victim.old_home;
+}
+
 template <class B, class Access>
 bool Core<B, Access>::is_still(const Path& path) const {
-  for (std::size_t i = 0; i + 1 < path.size(); ++i) {
-    const Place& place = path[i].to;
-    const Move& victim = path[i + 1];
-    const Word word = load(place.word);
-    if (B::get(word, place.slot) != victim.fingerprint ||
-        home_of(place.word, word, place.slot) != victim.old_home)
-      return false;
-  }
+  for (std::size_t i = 0; i + 1 < path.size(); ++i)
+    if (!is_still(path[i], path[i + 1])) return false;
   const Place& last = path.back().to;
   return B::get(load(last.word), last.slot) == 0;
 }
@@ -163,8 +184,42 @@ void Core<B, Access>::overwrite_victim(const Move& incoming, const Move& victim)
   const bool forget = fault(Fault::no_overflow_on_victim_home);
   const bool same_word = victim.old_home == incoming.to.word;
   if (!same_word && !forget) set_overflow(victim.old_home);
-  put(incoming.to, incoming.fingerprint, same_word && !forget ? kOverflowBit : 0);
+  overwrite(incoming.to, incoming.fingerprint, same_word && !forget ? kOverflowBit : 0);
   flush(incoming.to.word);
+}
+
+/// First half of an eviction: the newcomer's overflow bit if it goes to its secondary bucket, and
+/// the victim's copy. Both need a fence before the second half, overwrite_victim.
+template <class B, class Access>
+void Core<B, Access>::copy_victim(const Key& key, const Eviction& eviction) {
+  if (eviction.incoming.home != key.prime && !fault(Fault::no_overflow_bit) &&
+      set_overflow(key.prime))
+    flush(key.prime);
+  put(eviction.victim.to, eviction.victim.fingerprint);
+  flush(eviction.victim.to.word);
+}
+
+/// The common eviction, of one move. False if it is no longer there.
+template <class B, class Access>
+bool Core<B, Access>::evict(const Key& key, Eviction& eviction) {
+  auto& [incoming, victim] = eviction;
+  access_.prefetch_write(words_ + victim.home);
+  Locks locks(stripes_, access_);
+  locks.add_line_of(key.prime);
+  if (incoming.home != key.prime) locks.add_line_of(incoming.home);
+  locks.add_line_of(victim.home);
+  locks.lock();
+  if (!is_still(incoming, victim) || !find_place(victim.home, victim.to)) {
+    locks.unlock(false);
+    return false;
+  }
+  copy_victim(key, eviction);
+  if (!fault(Fault::no_fence_after_copy)) access_.fence();  // R4
+  overwrite_victim(incoming, victim);
+  access_.fence();
+  locks.unlock(true);
+  changes_.add(1);
+  return true;
 }
 
 template <class B, class Access>

@@ -26,11 +26,16 @@ Engine::Engine(RegionHolder region, const PoolHeader& header)
       geometry_(header.buckets, header.hash_seed),
       words_(reinterpret_cast<Word*>(region_.region->bytes().data() + header.table_offset)),
       stripes_(header.buckets / kWordsPerLine),
-      occupancy_(std::make_unique<std::uint8_t[]>(header.buckets / kWordsPerLine)),
+      occupancy_(
+          std::make_unique<std::uint8_t[]>(header.buckets / kWordsPerLine + kOccupancyPadding)),
       kernels_(anifilter::kernels(options_.layout, active_isa())),
       writable_(region_.region->writable()) {}
 
 void Engine::throw_not_writable() const {
+  if (failed_)
+    throw IoError(region().name() +
+                  ": an earlier write could not be made durable; close the filter, mend the medium "
+                  "and open it again");
   throw Unsupported(region().name() + ": the filter is open for reading only; open it for writing");
 }
 
@@ -156,7 +161,7 @@ VerifyReport Engine::verify() const {
             std::to_string(totals.fingerprints) + " fingerprints");
   for (std::size_t i = 0; i < kLogRecords; ++i)
     for (std::size_t w = 0; w < kWordsPerLine; w += 2)
-      if ((log_record(i)[w] >> 63) != 0 && writable_)
+      if ((log_record(i)[w] >> 63) != 0 && writable())
         problem("log record " + std::to_string(i) + " is live with no operation running");
   for (std::uint64_t i = 0; i < stripes_.count(); ++i)
     if ((stripes_.version(static_cast<std::uint32_t>(i)) & 1) != 0)

@@ -65,9 +65,15 @@ class Engine {
   [[nodiscard]] const Kernels& kernels() const { return kernels_; }
   [[nodiscard]] PersistentRegion& region() const { return *region_.region; }
   [[nodiscard]] std::span<const Word> words() const { return {words_, options_.buckets}; }
+  /// A fence failed (msync): what is durable is not known, so nothing is changed any more.
+  void stop_writing() {
+    failed_ = true;
+    writable_ = false;
+  }
   RecoveryReport recovery_report;
 
  protected:
+  [[nodiscard]] bool writable() const { return writable_.load(std::memory_order_relaxed); }
   [[nodiscard]] std::uint64_t lines() const { return options_.buckets / kWordsPerLine; }
   [[nodiscard]] Word* log_record(std::size_t slot) const {
     return reinterpret_cast<Word*>(region_.region->bytes().data() + kLogOffset) +
@@ -88,16 +94,18 @@ class Engine {
   const Kernels& kernels_;
   std::int64_t recovered_size_ = 0;
   ShardedCounter changes_;  ///< inserts less erases since then
-  bool writable_;
 
   void expect_writable() const {
-    if (!writable_) [[unlikely]]
+    if (!writable()) [[unlikely]]
       throw_not_writable();
   }
 
  private:
   [[noreturn]] void throw_not_writable() const;
   [[nodiscard]] double estimate_secondary_fraction(double overflowed_fraction) const;
+
+  std::atomic<bool> writable_;
+  std::atomic<bool> failed_{false};
 };
 
 /// Chooses the instance for the layout and for the region: recording, counting, flush-free or

@@ -61,6 +61,17 @@ const std::uint64_t* values_of(std::span<const HashedKey> keys) {
   return keys.empty() ? nullptr : &keys.data()->value;
 }
 
+/// Runs a change of the filter; after a failed fence there is no other.
+template <class Change>
+auto change(Engine& engine, Change&& body) {
+  try {
+    return body();
+  } catch (const IoError&) {
+    engine.stop_writing();
+    throw;
+  }
+}
+
 void expect_same_size(std::size_t keys, std::size_t results) {
   WEIR_EXPECTS(keys == results, "a batch of " + std::to_string(keys) + " keys has room for " +
                                     std::to_string(results) + " results; they must be as many");
@@ -121,25 +132,30 @@ HashedKey Filter::hash(std::string_view key) const {
   return {hash_bytes(std::as_bytes(std::span(key.data(), key.size())), options().hash_seed)};
 }
 
-InsertResult Filter::insert(std::uint64_t key) { return engine_->insert(hash(key).value); }
-InsertResult Filter::insert(std::string_view key) { return engine_->insert(hash(key).value); }
-InsertResult Filter::insert(HashedKey key) { return engine_->insert(key.value); }
+InsertResult Filter::insert(std::uint64_t key) { return insert(hash(key)); }
+InsertResult Filter::insert(std::string_view key) { return insert(hash(key)); }
+InsertResult Filter::insert(HashedKey key) {
+  return change(*engine_, [&] { return engine_->insert(key.value); });
+}
 bool Filter::contains(std::uint64_t key) const { return engine_->contains(hash(key).value); }
 bool Filter::contains(std::string_view key) const { return engine_->contains(hash(key).value); }
 bool Filter::contains(HashedKey key) const { return engine_->contains(key.value); }
-bool Filter::erase(std::uint64_t key) { return engine_->erase(hash(key).value); }
-bool Filter::erase(std::string_view key) { return engine_->erase(hash(key).value); }
-bool Filter::erase(HashedKey key) { return engine_->erase(key.value); }
+bool Filter::erase(std::uint64_t key) { return erase(hash(key)); }
+bool Filter::erase(std::string_view key) { return erase(hash(key)); }
+bool Filter::erase(HashedKey key) {
+  return change(*engine_, [&] { return engine_->erase(key.value); });
+}
 
 std::size_t Filter::insert(std::span<const std::uint64_t> keys, std::span<InsertResult> results) {
   expect_same_size(keys.size(), results.size());
   return for_each_piece(*engine_, keys, [&](const std::uint64_t* h, std::size_t i, std::size_t n) {
-    return engine_->insert(h, n, results.data() + i);
+    return change(*engine_, [&] { return engine_->insert(h, n, results.data() + i); });
   });
 }
 std::size_t Filter::insert(std::span<const HashedKey> keys, std::span<InsertResult> results) {
   expect_same_size(keys.size(), results.size());
-  return engine_->insert(values_of(keys), keys.size(), results.data());
+  return change(*engine_,
+                [&] { return engine_->insert(values_of(keys), keys.size(), results.data()); });
 }
 std::size_t Filter::contains(std::span<const std::uint64_t> keys, std::span<bool> results) const {
   expect_same_size(keys.size(), results.size());
@@ -154,12 +170,13 @@ std::size_t Filter::contains(std::span<const HashedKey> keys, std::span<bool> re
 std::size_t Filter::erase(std::span<const std::uint64_t> keys, std::span<bool> results) {
   expect_same_size(keys.size(), results.size());
   return for_each_piece(*engine_, keys, [&](const std::uint64_t* h, std::size_t i, std::size_t n) {
-    return engine_->erase(h, n, results.data() + i);
+    return change(*engine_, [&] { return engine_->erase(h, n, results.data() + i); });
   });
 }
 std::size_t Filter::erase(std::span<const HashedKey> keys, std::span<bool> results) {
   expect_same_size(keys.size(), results.size());
-  return engine_->erase(values_of(keys), keys.size(), results.data());
+  return change(*engine_,
+                [&] { return engine_->erase(values_of(keys), keys.size(), results.data()); });
 }
 
 std::uint64_t Filter::size() const { return engine_->size(); }

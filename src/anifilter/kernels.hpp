@@ -35,6 +35,16 @@ struct ScanTotals {
   }
 };
 
+/// The fingerprints whose eviction makes room for one of `bucket`: in its slots, from the top down,
+/// and last in its right neighbour's slot 0, where it could spill.
+struct Victims {
+  static constexpr unsigned kMost = 8;
+  std::uint64_t targets[kMost];       ///< where each would go: its alternate bucket
+  std::uint64_t homes[kMost];         ///< the bucket it belongs to now
+  std::uint64_t fingerprints[kMost];  ///< 0: the slot is empty
+  unsigned movable;                   ///< bit i: the target of victim i is not blocked
+};
+
 struct Kernels {
   /// hashes[i] = geometry.hash(keys[i]).
   void (*hash)(const Geometry& geometry, const std::uint64_t* keys, std::size_t n,
@@ -45,7 +55,13 @@ struct Kernels {
   /// Occupancy byte (bit i: bucket i of the line is blocked) and totals of `lines` lines.
   ScanTotals (*scan)(const Word* words, std::uint64_t lines, bool spillable,
                      std::uint8_t* occupancy);
+  /// Fills `victims` for `bucket`, whose word is `own` and whose right neighbour's is `right`.
+  /// Reads up to 3 bytes past the end of `occupancy`.
+  void (*victims)(const Geometry& geometry, const std::uint8_t* occupancy, std::uint64_t bucket,
+                  Word own, Word right, Victims& victims);
 };
+
+inline constexpr std::size_t kOccupancyPadding = 8;
 
 const Kernels& kernels(Layout layout, Isa isa);
 

@@ -64,7 +64,7 @@ ScanTotals scan_avx2(const Word* words, std::uint64_t lines, bool spillable,
 }
 
 template <class B>
-constexpr Kernels kTable{hash_generic, contains_generic<B>, scan_avx2<B>};
+constexpr Kernels kTable{hash_generic, contains_generic<B>, scan_avx2<B>, victims_generic<B>};
 }  // namespace
 
 const Kernels& kernels_avx2(Layout layout) { WEIR_KERNEL_TABLE(kTable, layout) }

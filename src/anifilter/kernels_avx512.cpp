@@ -222,7 +222,36 @@ ScanTotals scan_avx512(const Word* words, std::uint64_t lines, bool spillable,
 }
 
 template <class B>
-constexpr Kernels kTable{hash_avx512, contains_avx512<B>, scan_avx512<B>};
+void victims_avx512(const Geometry& geometry, const std::uint8_t* occupancy, std::uint64_t bucket,
+                    Word own, Word right, Victims& victims) {
+  constexpr auto kOwnSlot0 = static_cast<__mmask8>(1u << (B::kSlots - 1));
+  constexpr auto kNeighbour = static_cast<__mmask8>(1u << B::kSlots);
+  constexpr auto kAll = static_cast<__mmask8>(2 * kNeighbour - 1);
+  const auto shift = [](unsigned i) {
+    return static_cast<long long>(i < B::kSlots ? (B::kSlots - 1 - i) * B::kBits : 0);
+  };
+  const __m512i shifts = _mm512_set_epi64(shift(7), shift(6), shift(5), shift(4), shift(3),
+                                          shift(2), shift(1), shift(0));
+  const __m512i words = _mm512_mask_blend_epi64(kNeighbour, all(own), all(right));
+  const __m512i fingerprints =
+      _mm512_and_si512(_mm512_srlv_epi64(words, shifts), all(B::kSlotMask));
+  const std::uint64_t lodger_home = (own & kSpillBit) != 0 ? left_of(bucket) : bucket;
+  const std::uint64_t neighbour_home = (right & kSpillBit) != 0 ? bucket : right_of(bucket);
+  __m512i homes = _mm512_mask_blend_epi64(kOwnSlot0, all(bucket), all(lodger_home));
+  homes = _mm512_mask_blend_epi64(kNeighbour, homes, all(neighbour_home));
+  const __m512i targets = alternate8(homes, fingerprints, all(geometry.buckets));
+  const __m256i flags = _mm512_mask_i64gather_epi32(_mm256_setzero_si256(), kAll,
+                                                    _mm512_srli_epi64(targets, 3), occupancy, 1);
+  const __m256i bit =
+      _mm512_cvtepi64_epi32(_mm512_sllv_epi64(all(1), _mm512_and_si512(targets, all(7))));
+  victims.movable = static_cast<unsigned>(_mm256_testn_epi32_mask(flags, bit)) & kAll;
+  _mm512_storeu_si512(victims.targets, targets);
+  _mm512_storeu_si512(victims.homes, homes);
+  _mm512_storeu_si512(victims.fingerprints, fingerprints);
+}
+
+template <class B>
+constexpr Kernels kTable{hash_avx512, contains_avx512<B>, scan_avx512<B>, victims_avx512<B>};
 }  // namespace
 
 const Kernels& kernels_avx512(Layout layout) { WEIR_KERNEL_TABLE(kTable, layout) }

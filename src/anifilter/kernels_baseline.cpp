@@ -7,7 +7,7 @@
 namespace weir::anifilter {
 namespace {
 template <class B>
-constexpr Kernels kTable{hash_generic, contains_generic<B>, scan_generic<B>};
+constexpr Kernels kTable{hash_generic, contains_generic<B>, scan_generic<B>, victims_generic<B>};
 }  // namespace
 
 const Kernels& kernels_baseline(Layout layout) { WEIR_KERNEL_TABLE(kTable, layout) }

@@ -124,5 +124,26 @@ ScanTotals scan_generic(const Word* words, std::uint64_t lines, bool spillable,
   return totals;
 }
 
+template <class B>
+void victims_generic(const Geometry& geometry, const std::uint8_t* occupancy, std::uint64_t bucket,
+                     Word own, Word right, Victims& victims) {
+  const auto add = [&](unsigned i, std::uint64_t home, Word fingerprint) {
+    const std::uint64_t target = geometry.alternate(home, static_cast<std::uint32_t>(fingerprint));
+    const unsigned flags = __atomic_load_n(&occupancy[target / kWordsPerLine], __ATOMIC_RELAXED);
+    victims.fingerprints[i] = fingerprint;
+    victims.homes[i] = home;
+    victims.targets[i] = target;
+    victims.movable |= (~flags >> (target % kWordsPerLine) & 1) << i;
+  };
+  victims.movable = 0;
+  for (unsigned i = 0; i + 1 < B::kSlots; ++i) {
+    add(i, bucket, B::get(own, B::kSlots - 1 - i));
+    asm volatile(
+        "");  // no SSE2: it has no 64-bit multiply, and the imitation is three times slower
+  }
+  add(B::kSlots - 1, (own & kSpillBit) != 0 ? left_of(bucket) : bucket, B::slot0(own));
+  add(B::kSlots, (right & kSpillBit) != 0 ? bucket : right_of(bucket), B::slot0(right));
+}
+
 }  // namespace
 }  // namespace weir::anifilter

@@ -131,8 +131,8 @@ struct CrashResult {
   std::uint64_t states = 0;          ///< distinct (image, operation states) checked
   std::uint64_t images = 0;          ///< distinct images among them
   std::uint64_t failures = 0;
-  std::string first_failure;     ///< message with point and per-line choices
-  std::filesystem::path replay;  ///< written for the first failure
+  std::string first_failure = {};     ///< message with point and per-line choices
+  std::filesystem::path replay = {};  ///< written for the first failure
 
   CrashResult& operator+=(const CrashResult& other);
 };

@@ -40,7 +40,8 @@ class Rng {
 
   /// Uniform in [0, bound); bound 0 gives 0. Lemire's multiply-shift; its bias is below bound/2^64.
   std::uint64_t below(std::uint64_t bound) {
-    return static_cast<std::uint64_t>((static_cast<unsigned __int128>((*this)()) * bound) >> 64);
+    __extension__ using Wide = unsigned __int128;  // quiet under -Wpedantic
+    return static_cast<std::uint64_t>((static_cast<Wide>((*this)()) * bound) >> 64);
   }
 
   /// Uniform in [0, 1) with 53 random bits.

@@ -48,6 +48,15 @@ bool caches_are_persistent() {
   return regions > 0;
 }
 
+void advise_mapping(void* p, const RegionFile& file, const Medium& medium,
+                    const RegionOptions& options) {
+  const auto size = static_cast<std::size_t>(file.size().value);
+  if (options.huge_pages) madvise(p, size, MADV_HUGEPAGE);
+  // A new file has nothing to scan, and its pages would be cleared for nothing.
+  if (options.prefault && !file.is_new() && (medium.persistent_memory || medium.volatile_files))
+    madvise(p, size, MADV_POPULATE_READ);
+}
+
 Promise promise_of(const Medium& medium, const RegionOptions& options, const std::string& name) {
   Promise best{Durability::process_crash, FlushInstruction::none};
   if (medium.persistent_memory) {

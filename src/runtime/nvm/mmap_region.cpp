@@ -31,8 +31,7 @@ class MmapRegion final : public PersistentRegion {
     if (p == MAP_FAILED)
       throw_system_error("cannot map " + to_string(file_.size()) + " of", file_.path(), errno);
     bytes_ = {static_cast<std::byte*>(p), static_cast<std::size_t>(file_.size().value)};
-    // Advice: its failure changes the speed only.
-    if (options.huge_pages) madvise(p, bytes_.size(), MADV_HUGEPAGE);
+    detail::advise_mapping(p, file_, medium, options);
   }
 
   ~MmapRegion() override { munmap(bytes_.data(), bytes_.size()); }

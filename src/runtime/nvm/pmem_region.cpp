@@ -33,11 +33,11 @@ class PmemRegion final : public PersistentRegion {
       promise_ = detail::promise_of(medium, options, file_.path());
       if (!file_.writable() && mprotect(p, mapped_, PROT_READ) != 0)
         throw_system_error("cannot protect the mapping of", file_.path(), errno);
+      if (!file_.is_device()) detail::advise_mapping(p, file_, medium, options);
     } catch (...) {
       pmem_unmap(data_, mapped_);
       throw;
     }
-    if (options.huge_pages) madvise(p, mapped_, MADV_HUGEPAGE);
   }
 
   ~PmemRegion() override { pmem_unmap(data_, mapped_); }

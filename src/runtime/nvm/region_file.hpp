@@ -30,6 +30,8 @@ class RegionFile {
   [[nodiscard]] int descriptor() const noexcept { return descriptor_; }
   [[nodiscard]] Bytes size() const noexcept { return size_; }
   [[nodiscard]] bool writable() const noexcept { return writable_; }
+  /// From create(), and not published yet.
+  [[nodiscard]] bool is_new() const noexcept { return !published_; }
   /// Device DAX: no file but a character device; only libpmem can map it.
   [[nodiscard]] bool is_device() const noexcept { return device_; }
   /// The name under which the file is found now.
@@ -75,6 +77,10 @@ struct Promise {
 };
 /// Throws Unsupported if it is less than options.minimum; `name` is for the message.
 Promise promise_of(const Medium& medium, const RegionOptions& options, const std::string& name);
+
+/// What the options ask of a new mapping. Advice: its failure changes the speed only.
+void advise_mapping(void* p, const RegionFile& file, const Medium& medium,
+                    const RegionOptions& options);
 
 /// Map the file; the region owns it from then on.
 std::unique_ptr<PersistentRegion> map_with_mmap(RegionFile file, const RegionOptions& options);

@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash disable=SC2154  # variables of common.sh
+cmd_lint() {
+  while [[ $# -gt 0 ]]; do
+    case $1 in
+      -h | --help)
+        cat <<'END'
+usage: ./run lint [options]
+Checks the source tree: clang-format, layering of includes, every public header alone, clang's view of
+every source, shellcheck, links in documents, SPDX lines, file sizes. Runs all checks, then fails.
+END
+        common_help
+        return
+        ;;
+      *)
+        common_option "$@"
+        shift "$took"
+        ;;
+    esac
+  done
+  need_packages "${build_packages[@]}" "${lint_packages[@]}"
+  local cpp scripts failed=()
+  mapfile -t cpp < <(list_files '*.cpp' '*.hpp' '*.cu' '*.cuh')
+  mapfile -t scripts < <(list_files run .ci/run '*.sh')
+
+  check() { step "$@" || failed+=("$1"); }
+  check "Formatting" clang-format --dry-run -Werror "${cpp[@]}"
+  check "Layering checker's own test" python3 tools/check_layering.py --self-test
+  check "Layering" python3 tools/check_layering.py
+  check "Scripts" shellcheck -x "${scripts[@]}"
+  check "Links" python3 tools/check_links.py
+  check "Licence lines and sizes" python3 tools/check_tree.py
+  if [[ ! -e build/$preset/compile_commands.json ]]; then
+    step "Configuring preset $preset" cmake --preset "$preset" >/dev/null ||
+      fail "configuring failed" "./run build shows why"
+  fi
+  check "Headers alone and clang" python3 tools/check_sources.py --build "build/$preset" --jobs "$jobs"
+
+  [[ ${#failed[@]} -eq 0 ]] || fail "failed: $(printf '%s; ' "${failed[@]}")" \
+    "the messages are above; clang-format -i <file> mends formatting"
+  say "lint is clean"
+}
+
+# Tracked files and new ones that git does not ignore.
+list_files() { git ls-files --cached --others --exclude-standard -- "$@" | sort -u | while read -r f; do
+  [[ -f $f ]] && echo "$f"
+done; }
