@@ -15,7 +15,7 @@ namespace weir::bench::cuckoo {
 
 /// Where the keys of one block lie; kept between prefetching and looking.
 struct LookupBlock {
-  static constexpr std::size_t kKeys = 32;
+  static constexpr std::size_t kKeys = 16;
   alignas(64) std::uint64_t first[kKeys];
   alignas(64) std::uint64_t second[kKeys];
   alignas(64) std::uint64_t tag[kKeys];

@@ -42,7 +42,7 @@ bool place_in(Buckets& buckets, std::uint64_t bucket, Word tag) {
 template <class Buckets>
 class RandomWalk {
  public:
-  static constexpr bool kInterleaves = true;
+  static constexpr bool kInterleaves = false;
 
   RandomWalk(std::uint64_t, unsigned max_kicks, std::uint64_t seed)
       : max_kicks_(max_kicks), rng_(seed) {}
@@ -59,33 +59,10 @@ class RandomWalk {
     return true;
   }
 
-  /// Inserts a whole batch. Its walks take turns, so that each hides the cache misses of the
-  /// others.
-  void insert_many(Buckets& buckets, std::span<const Hashed> keys, std::uint64_t mask) {
-    std::array<Walk, kBatch> walks;
-    std::size_t active = 0;
-    for (const Hashed& key : keys) {
-      if (place(buckets, key.bucket, key.tag)) continue;
-      const std::uint64_t second = alternate_bucket(key.bucket, key.tag, mask);
-      if (!place(buckets, second, key.tag)) walks[active++] = {{second, key.tag}, 0};
-    }
-    while (active != 0) {
-      for (std::size_t i = 0; i < active;) {
-        const bool placed = step(buckets, walks[i], mask);
-        const bool failed = !placed && walks[i].kicks >= max_kicks_;
-        if (failed) victims_.push_back(walks[i].hand);
-        if (placed || failed)
-          walks[i] = walks[--active];
-        else
-          ++i;
-      }
-    }
-  }
-
-  /// As published one tag at most, but a batch may leave one for each of its walks.
+  /// One at most, for a filter that is full refuses the next insert.
   std::span<const Hashed> victims() const { return victims_; }
 
- private:
+ protected:
   struct Walk {
     Hashed hand;
     unsigned kicks;
@@ -110,6 +87,40 @@ class RandomWalk {
   unsigned max_kicks_;
   Rng rng_;
   std::vector<Hashed> victims_;
+};
+
+/// The same walk, but the walks of a batch take turns.
+template <class Buckets>
+class InterleavedWalk : public RandomWalk<Buckets> {
+ public:
+  static constexpr bool kInterleaves = true;
+  using RandomWalk<Buckets>::RandomWalk;
+
+  /// Inserts a whole batch. Its walks take turns, so that each hides the cache misses of the
+  /// others.
+  void insert_many(Buckets& buckets, std::span<const Hashed> keys, std::uint64_t mask) {
+    std::array<Walk, kBatch> walks;
+    std::size_t active = 0;
+    for (const Hashed& key : keys) {
+      if (place_in(buckets, key.bucket, key.tag)) continue;
+      const std::uint64_t second = alternate_bucket(key.bucket, key.tag, mask);
+      if (!place_in(buckets, second, key.tag)) walks[active++] = {{second, key.tag}, 0};
+    }
+    while (active != 0) {
+      for (std::size_t i = 0; i < active;) {
+        const bool placed = this->step(buckets, walks[i], mask);
+        const bool failed = !placed && walks[i].kicks >= this->max_kicks_;
+        if (failed) this->victims_.push_back(walks[i].hand);
+        if (placed || failed)
+          walks[i] = walks[--active];
+        else
+          ++i;
+      }
+    }
+  }
+
+ private:
+  using typename RandomWalk<Buckets>::Walk;
 };
 
 struct Position {
