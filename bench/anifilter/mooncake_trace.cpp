@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "mooncake_trace.hpp"
+#include "anifilter/mooncake_trace.hpp"
 
 #include <cerrno>
 #include <cstdlib>
@@ -117,8 +117,8 @@ class Line {
       }
     } else {
       const std::size_t begin = at_;
-      while (at_ < text_.size() && std::string_view(",]} \t\r").find(text_[at_]) ==
-                                       std::string_view::npos)
+      while (at_ < text_.size() &&
+             std::string_view(",]} \t\r").find(text_[at_]) == std::string_view::npos)
         ++at_;
       if (at_ == begin) fail("a value is missing");
     }
@@ -139,8 +139,8 @@ std::vector<MooncakeRequest> read_mooncake_trace(std::istream& in, const std::st
     if (text.find_first_not_of(" \t\r") == std::string::npos) continue;
     requests.push_back(Line(text, name, number).request());
   }
-  if (in.bad()) throw IoError(name + ": reading failed after " + std::to_string(requests.size()) +
-                              " requests");
+  if (in.bad())
+    throw IoError(name + ": reading failed after " + std::to_string(requests.size()) + " requests");
   return requests;
 }
 

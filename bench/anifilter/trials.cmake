@@ -18,6 +18,6 @@ add_library(
   "${trials_dir}/trials_oracle.cpp"
   "${trials_dir}/trials_table.cpp")
 weir_target_flags(weir_anifilter_trials)
-target_include_directories(weir_anifilter_trials INTERFACE "${PROJECT_SOURCE_DIR}/bench")
+target_include_directories(weir_anifilter_trials PUBLIC "${PROJECT_SOURCE_DIR}/bench")
 target_compile_definitions(weir_anifilter_trials PRIVATE WEIR_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
 target_link_libraries(weir_anifilter_trials PUBLIC weir::weir)

@@ -2,9 +2,9 @@
 #include <algorithm>
 #include <ctime>
 
-#include "trials_crash.hpp"
-#include "trials_finder.hpp"
-#include "trials_lifecycle.hpp"
+#include "anifilter/trials_crash.hpp"
+#include "anifilter/trials_finder.hpp"
+#include "anifilter/trials_lifecycle.hpp"
 
 namespace weir::anifilter::trials {
 namespace {
@@ -146,8 +146,7 @@ std::string judge_live(const Filter& filter, const Table& table,
   if (filter.size() != report.residents) return "without a crash: size() is wrong";
   const VerifyReport verified = filter.verify();
   if (!verified.ok())
-    return "without a crash, verify(): " +
-           (verified.problems.empty() ? "?" : verified.problems[0]);
+    return "without a crash, verify(): " + (verified.problems.empty() ? "?" : verified.problems[0]);
   return judge_erases(table, operations);
 }
 
@@ -168,7 +167,8 @@ void record_and_explore(CellRun& run_state, Table& table,
     region.recorder()->set_fault(static_cast<unsigned>(options.fault));
     region.recorder()->restart();
     const auto body = [&](std::size_t thread) {
-      const std::size_t end = thread + 1 < first_of.size() ? first_of[thread + 1] : operations.size();
+      const std::size_t end =
+          thread + 1 < first_of.size() ? first_of[thread + 1] : operations.size();
       std::vector<Word> before;
       for (std::size_t id = first_of[thread]; id < end; ++id) {
         if (options.threads == 1) before.assign(filter.words().begin(), filter.words().end());

@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "trials_child.hpp"
-
-#include <sys/mman.h>
-#include <sys/wait.h>
-#include <unistd.h>
+#include "anifilter/trials_child.hpp"
 
 #include <cerrno>
 #include <chrono>
@@ -14,14 +10,18 @@
 #include <string>
 #include <thread>
 
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include "weir/runtime/error.hpp"
 
 namespace weir::anifilter::trials {
 
 TempDirectory::TempDirectory() {
   std::error_code error;
-  const bool memory = std::filesystem::is_directory("/dev/shm", error) &&
-                      ::access("/dev/shm", W_OK | X_OK) == 0;
+  const bool memory =
+      std::filesystem::is_directory("/dev/shm", error) && ::access("/dev/shm", W_OK | X_OK) == 0;
   const std::filesystem::path parent =
       memory ? std::filesystem::path("/dev/shm") : std::filesystem::temp_directory_path();
   std::string name = (parent / "weir-trial-XXXXXX").string();
@@ -35,8 +35,7 @@ TempDirectory::~TempDirectory() {
 }
 
 SharedMemory::SharedMemory(std::size_t bytes) : bytes_(bytes) {
-  memory_ =
-      ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  memory_ = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (memory_ == MAP_FAILED) throw_system_error("cannot map shared memory", "anonymous", errno);
 }
 

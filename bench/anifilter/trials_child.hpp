@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Child processes that are meant to be killed, and what they tell their parent before.
 #pragma once
-#include <sys/types.h>
-
 #include <cstddef>
 #include <filesystem>
 #include <functional>
+
+#include <sys/types.h>
 
 namespace weir::anifilter::trials {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "trials_concurrent.hpp"
+#include "anifilter/trials_concurrent.hpp"
 
 #include <algorithm>
 #include <array>
@@ -12,7 +12,7 @@
 #include "weir/runtime/rng.hpp"
 #include "weir/runtime/workers.hpp"
 
-#include "trials_oracle.hpp"
+#include "anifilter/trials_oracle.hpp"
 
 namespace weir::anifilter::trials {
 namespace {
@@ -119,7 +119,8 @@ class Trial {
           const std::size_t n = 1 + rng.below(kBatch);
           if (filling) {
             for (std::size_t i = 0; i < n; ++i) keys[i] = {rng()};
-            filter_.insert(std::span<const HashedKey>(keys.data(), n), std::span(inserted.data(), n));
+            filter_.insert(std::span<const HashedKey>(keys.data(), n),
+                           std::span(inserted.data(), n));
             result.inserts += n;
             for (std::size_t i = 0; i < n; ++i)
               if (inserted[i] == InsertResult::inserted)

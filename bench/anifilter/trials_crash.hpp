@@ -13,7 +13,7 @@
 #include "weir/anifilter/faults.hpp"
 #include "weir/runtime/crash_explorer.hpp"
 
-#include "trials_table.hpp"
+#include "anifilter/trials_table.hpp"
 
 namespace weir::anifilter::trials {
 
@@ -37,11 +37,11 @@ const char* to_string(CellKind kind);
 struct CellOptions {
   CellKind kind = CellKind::own;
   Consistency consistency = Consistency::relaxed;
-  unsigned threads = 1;  ///< 1 or 2; create and recovery: 1
+  unsigned threads = 1;           ///< 1 or 2; create and recovery: 1
   std::uint64_t states = 10'000;  ///< stop when so many distinct states were checked ...
   std::uint64_t tables = 100;     ///< ... and so many base tables were used
   std::uint64_t most_recordings = 1'000'000;
-  std::uint64_t deep_every = 16;  ///< every how many states the slow checks are made as well
+  std::uint64_t deep_every = 32;  ///< every how many states the slow checks are made as well
   std::uint64_t seed = 1;
   Fault fault = Fault::none;               ///< a seeded mistake, to see that it is caught
   std::filesystem::path replay_directory;  ///< empty: no replay files
@@ -77,7 +77,7 @@ std::vector<CellOptions> all_cells();
 struct MutantResult {
   Fault fault = Fault::none;
   bool caught = false;
-  std::string cell;         ///< that caught it
+  std::string cell;          ///< that caught it
   std::uint64_t states = 0;  ///< tried before
   std::string message;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "trials_finder.hpp"
+#include "anifilter/trials_finder.hpp"
 
 #include <algorithm>
 

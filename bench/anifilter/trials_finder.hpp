@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "trials_crash.hpp"
+#include "anifilter/trials_crash.hpp"
 
 namespace weir::anifilter::trials {
 

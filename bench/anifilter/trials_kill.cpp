@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "trials_kill.hpp"
+#include "anifilter/trials_kill.hpp"
 
 #include <algorithm>
 #include <array>
@@ -13,7 +13,7 @@
 #include "weir/runtime/error.hpp"
 #include "weir/runtime/rng.hpp"
 
-#include "trials_child.hpp"
+#include "anifilter/trials_child.hpp"
 
 namespace weir::anifilter::trials {
 namespace {
@@ -50,8 +50,8 @@ void work(Filter& filter, std::size_t thread, ThreadKeys keys, ThreadLog& log, s
   std::array<InsertResult, kMostBatch> inserted;
   std::array<bool, kMostBatch> erased;
   while (at + kMostBatch <= kLogEntries) {
-    const bool erase = !keys.present.empty() &&
-                       (keys.present.size() >= target || (keys.present.size() > 64 && rng.below(6) == 0));
+    const bool erase = !keys.present.empty() && (keys.present.size() >= target ||
+                                                 (keys.present.size() > 64 && rng.below(6) == 0));
     std::size_t n = rng.below(3) == 0 ? 1 + rng.below(kMostBatch) : 1;
     if (erase) n = std::min(n, keys.present.size());
     for (std::size_t i = 0; i < n; ++i) {
@@ -114,7 +114,7 @@ class Trial {
     const std::filesystem::path path = directory_.path() / "filter.weir";
     std::filesystem::remove(path);
     std::uint64_t size = 0;
-    keys_ = {};
+    for (ThreadKeys& keys : keys_) keys = {};
     const Options made = draw_options();
     Filter::create(path, made).close();
     for (std::uint64_t i = 0; i < options_.rounds_a_file && result_.rounds < options_.rounds; ++i) {
@@ -141,8 +141,7 @@ class Trial {
     while (child.running() && log(0).begun.load(std::memory_order_acquire) == 0)
       std::this_thread::yield();
     wait_microseconds(options_.least_microseconds +
-                      rng_.uniform() *
-                          (options_.most_microseconds - options_.least_microseconds));
+                      rng_.uniform() * (options_.most_microseconds - options_.least_microseconds));
     child.kill();
     if (child.failed()) complain("the child failed before it was killed");
   }

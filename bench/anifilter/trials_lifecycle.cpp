@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "trials_lifecycle.hpp"
+#include "anifilter/trials_lifecycle.hpp"
 
 #include <algorithm>
 
 #include "weir/runtime/error.hpp"
 
-#include "trials_finder.hpp"
+#include "anifilter/trials_finder.hpp"
 
 namespace weir::anifilter::trials {
 namespace {
@@ -116,8 +116,7 @@ void damage_header(std::span<std::byte> image, Rng& rng) {
       std::ranges::fill(copy, std::byte{0});
       break;
     default:
-      for (int i = 0; i < 4; ++i)
-        copy[rng.below(64)] ^= static_cast<std::byte>(1u << rng.below(8));
+      for (int i = 0; i < 4; ++i) copy[rng.below(64)] ^= static_cast<std::byte>(1u << rng.below(8));
   }
 }
 
@@ -168,8 +167,8 @@ void run_create_cell(CellRun& run_state) {
     CrashExplorer explorer(explorer_options);
     run_state.add(explorer.explore(region,
                                    [&](std::span<std::byte> image, const CrashPoint& point) {
-                                     std::string problem = check_created(site, site.image, image,
-                                                                         point, keys);
+                                     std::string problem =
+                                         check_created(site, site.image, image, point, keys);
                                      if (problem.find("missing") != std::string::npos)
                                        ++run_state.result.false_negatives;
                                      return problem;

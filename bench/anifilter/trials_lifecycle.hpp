@@ -2,7 +2,7 @@
 // The two cells that are not about an operation on a table: making one and recovering one. Also
 // what all cells share while they run.
 #pragma once
-#include "trials_crash.hpp"
+#include "anifilter/trials_crash.hpp"
 
 namespace weir::anifilter::trials {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "trials_mooncake.hpp"
+#include "anifilter/trials_mooncake.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -12,7 +12,7 @@
 #include "weir/runtime/error.hpp"
 #include "weir/runtime/rng.hpp"
 
-#include "trials_child.hpp"
+#include "anifilter/trials_child.hpp"
 
 namespace weir::anifilter::trials {
 namespace {
@@ -173,8 +173,7 @@ class Trial {
     result_.false_negatives += shared_.false_negatives;
     result_.false_positives = shared_.false_positives;
     result_.misses_looked_up = shared_.misses;
-    if (shared_.failed != 0)
-      complain(std::to_string(shared_.failed) + " inserts or erases failed");
+    if (shared_.failed != 0) complain(std::to_string(shared_.failed) + " inserts or erases failed");
     if (result_.false_negatives != 0) complain("a lookup missed a block that is cached");
     return result_;
   }
@@ -273,9 +272,10 @@ class Trial {
 }  // namespace
 
 MooncakeResult run_mooncake_trial(const BlockStream& stream, const MooncakeOptions& options) {
-  WEIR_EXPECTS(options.operations / 2 >= stream.steady() + 2,
-               std::to_string(options.operations) + " operations are too few: the first epoch takes " +
-                   std::to_string(stream.steady()) + ", and half of them come before the first kill");
+  WEIR_EXPECTS(
+      options.operations / 2 >= stream.steady() + 2,
+      std::to_string(options.operations) + " operations are too few: the first epoch takes " +
+          std::to_string(stream.steady()) + ", and half of them come before the first kill");
   return Trial(stream, options).run();
 }
 

@@ -11,7 +11,7 @@
 
 #include "weir/anifilter/filter.hpp"
 
-#include "mooncake_trace.hpp"
+#include "anifilter/mooncake_trace.hpp"
 
 namespace weir::anifilter::trials {
 
@@ -62,9 +62,9 @@ struct MooncakeOptions {
 };
 
 struct MooncakeResult {
-  std::uint64_t operations = 0;       ///< lookups, inserts and erases, all acknowledged
-  std::uint64_t timed_operations = 0; ///< of them, in the half that is timed (no kills)
-  double seconds = 0;                 ///< thread CPU time of that half
+  std::uint64_t operations = 0;        ///< lookups, inserts and erases, all acknowledged
+  std::uint64_t timed_operations = 0;  ///< of them, in the half that is timed (no kills)
+  double seconds = 0;                  ///< thread CPU time of that half
   std::uint64_t kills = 0;
   std::uint64_t false_negatives = 0;
   std::uint64_t false_positives = 0;

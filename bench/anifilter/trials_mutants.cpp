@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
-#include "trials_crash.hpp"
+#include "anifilter/trials_crash.hpp"
 
 namespace weir::anifilter::trials {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "trials_oracle.hpp"
+#include "anifilter/trials_oracle.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -26,8 +26,8 @@ std::uint64_t tag_of(std::uint64_t bucket, std::uint64_t fingerprint) {
 
 // Calls visit(resident) for each fingerprint; appends malformed words to `problems`.
 template <class Visit>
-void for_each_resident(std::span<const Word> words, const LayoutInfo& layout,
-                       std::string* problems, Visit&& visit) {
+void for_each_resident(std::span<const Word> words, const LayoutInfo& layout, std::string* problems,
+                       Visit&& visit) {
   const unsigned used = layout.slots * layout.fingerprint_bits;
   const Word allowed = (((Word{1} << used) - 1)) | Word{1} << kSpill | Word{1} << kOverflow;
   for (std::uint32_t b = 0; b < words.size(); ++b) {
@@ -57,8 +57,7 @@ std::vector<Resident> decode(std::span<const Word> words, const LayoutInfo& layo
   return residents;
 }
 
-bool oracle_contains(std::span<const Word> words, const LayoutInfo& layout,
-                     const Location& place) {
+bool oracle_contains(std::span<const Word> words, const LayoutInfo& layout, const Location& place) {
   const auto in = [&](std::uint64_t home) {
     const auto b = static_cast<std::uint32_t>(home);
     const Word own = words[b];
@@ -181,18 +180,19 @@ ModelReport compare(std::span<const Word> words, const LayoutInfo& layout, const
     if (total > most) report.surplus += static_cast<std::uint64_t>(total - most);
     if (total < least[0] + least[1]) {
       report.missing += static_cast<std::uint64_t>(least[0] + least[1] - total);
-      complain("a key is missing: fingerprint " + std::to_string(group.fingerprint) + " of buckets " +
-               std::to_string(group.bucket[0]) + " and " + std::to_string(group.bucket[1]) +
-               ": must be there " + std::to_string(least[0] + least[1]) + " times, is there " +
-               std::to_string(total) + " times");
+      complain("a key is missing: fingerprint " + std::to_string(group.fingerprint) +
+               " of buckets " + std::to_string(group.bucket[0]) + " and " +
+               std::to_string(group.bucket[1]) + ": must be there " +
+               std::to_string(least[0] + least[1]) + " times, is there " + std::to_string(total) +
+               " times");
     }
     for (std::size_t side = 0; side < 2; ++side) {
       // More here than have this prime bucket: some are here in their secondary one.
       const std::int32_t guests = found[g * 2 + side] - group.most[side];
       if (guests > 0 && !group.vague && primacy && !bit(words[group.bucket[1 - side]], kOverflow))
         report.unfindable += static_cast<std::uint64_t>(guests);
-      if (found[g * 2 + side] >= least[side] ||
-          !primacy || bit(words[group.bucket[side]], kOverflow))
+      if (found[g * 2 + side] >= least[side] || !primacy ||
+          bit(words[group.bucket[side]], kOverflow))
         continue;
       ++report.missing;
       complain("a key cannot be found: fingerprint " + std::to_string(group.fingerprint) +

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "trials_table.hpp"
+#include "anifilter/trials_table.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -38,7 +38,8 @@ std::vector<HomeCount> by_home(std::span<const Word> words, const LayoutInfo& la
 
 Image::Image(std::span<const std::byte> bytes) { assign(bytes); }
 
-Image::Image(Bytes size) : blocks_((size.value + kBlockBytes - 1) / kBlockBytes), size_(size.value) {
+Image::Image(Bytes size)
+    : blocks_((size.value + kBlockBytes - 1) / kBlockBytes), size_(size.value) {
   std::ranges::fill(bytes(), std::byte{0});
 }
 
@@ -107,8 +108,7 @@ EffectReport effect_of(std::span<const Word> before, std::span<const Word> after
     report.effect = report.moved.size() == 1 ? Effect::lookahead : Effect::path;
   } else if (come[0].home == newcomer.prime) {
     const std::uint64_t right = right_of(newcomer.prime);
-    const bool spilled =
-        (after[right] & kSpillBit) != 0 && (before[right] & kSpillBit) == 0;
+    const bool spilled = (after[right] & kSpillBit) != 0 && (before[right] & kSpillBit) == 0;
     report.effect = spilled ? Effect::spill : Effect::own;
   } else {
     report.effect = Effect::secondary;
@@ -162,9 +162,9 @@ Table make_table(Rng& rng, const TableRange& range) {
   ImageRegion region(table.image.bytes());
   Filter filter = Filter::create(region, options);
   const double load = range.least_load + (range.most_load - range.least_load) * rng.uniform();
-  const auto target = load >= 0.97 ? ~std::uint64_t{0}
-                                   : static_cast<std::uint64_t>(
-                                         load * static_cast<double>(filter.slots()));
+  const auto target = load >= 0.97
+                          ? ~std::uint64_t{0}
+                          : static_cast<std::uint64_t>(load * static_cast<double>(filter.slots()));
   std::vector<std::uint64_t> keys;
   const auto fill = [&] {
     while (filter.size() < target) {

@@ -14,7 +14,7 @@
 #include "weir/runtime/persistent_region.hpp"
 #include "weir/runtime/rng.hpp"
 
-#include "trials_oracle.hpp"
+#include "anifilter/trials_oracle.hpp"
 
 namespace weir::anifilter::trials {
 
@@ -59,8 +59,8 @@ struct Operation {
   Kind kind = Kind::insert;
   bool batch = false;
   std::vector<std::uint64_t> keys;
-  std::vector<KeyModel::Side> sides;     ///< of the keys, in the model the operation belongs to
-  std::vector<std::uint8_t> succeeded;   ///< after run(): inserted, or found and erased
+  std::vector<KeyModel::Side> sides;    ///< of the keys, in the model the operation belongs to
+  std::vector<std::uint8_t> succeeded;  ///< after run(): inserted, or found and erased
 };
 
 /// Does it, and notes what came of it.
@@ -100,8 +100,8 @@ struct TableRange {
   std::uint64_t most_buckets = 64;
   double least_load = 0.5;
   double most_load = 1.0;  ///< 1: to FULL
-  bool spillable = false;   ///< only tables with spillable buckets; false: also others
-  bool lookahead = false;   ///< only tables with lookahead eviction; false: also others
+  bool spillable = false;  ///< only tables with spillable buckets; false: also others
+  bool lookahead = false;  ///< only tables with lookahead eviction; false: also others
 };
 
 /// Builds one by inserts; every other one is then churned by erases and inserts at its load, so
