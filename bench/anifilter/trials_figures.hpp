@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// The trials as topics of anifilter_figures, and the bars they are held to.
+#pragma once
+#include <span>
+
+#include "support/figures.hpp"
+
+namespace weir::bench {
+
+/// Bars of the topics below.
+std::span<const Bar> anifilter_trial_bars();
+
+void run_crash_figures(Figures& figures, const RunOptions& options);
+void run_mutant_figures(Figures& figures, const RunOptions& options);
+void run_kill9_figures(Figures& figures, const RunOptions& options);
+void run_concurrent_figures(Figures& figures, const RunOptions& options);
+/// Finds the trace with WEIR_DATA (a file or a data directory) or in the source tree.
+void run_mooncake_figures(Figures& figures, const RunOptions& options);
+
+}  // namespace weir::bench

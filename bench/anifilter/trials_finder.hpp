@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// Finds operations of a wanted kind for a table, and operations that get in their way.
+#pragma once
+#include <optional>
+#include <vector>
+
+#include "anifilter/trials_crash.hpp"
+
+namespace weir::anifilter::trials {
+
+/// A scratch copy of a table, on which operations are tried one after the other.
+class Finder {
+ public:
+  /// `table` gets the sides of new keys in its model (with no keys of them); must outlive this.
+  Finder(Table& table, Rng& rng);
+
+  /// The next operation of this kind, done on the scratch copy. Operations tried on the way that
+  /// turned out to be of another kind are undone. Nothing when none was found in a while.
+  std::optional<Operation> find(CellKind kind);
+
+  /// An operation likely to collide with `first`, an operation that find() gave: same keys, same
+  /// buckets, same lines, the victims of its evictions. Not done on the scratch copy.
+  Operation rival(const Operation& first);
+
+  [[nodiscard]] std::span<const Word> words() const { return filter_->words(); }
+  /// One-key operation with its side filled in.
+  Operation make(Operation::Kind kind, std::uint64_t key);
+  /// Adds keys (of any effect) to the table itself, before any operation was found; false when
+  /// full.
+  bool grow(std::uint64_t keys);
+
+ private:
+  void reopen();
+  void undo();
+  [[nodiscard]] Location locate(std::uint64_t key) const;
+  std::optional<Operation> find_insert(Effect wanted);
+  std::optional<Operation> find_batch();
+  std::optional<Operation> find_erase();
+  std::optional<std::uint64_t> key_near(const Location& place);
+  bool take(std::uint64_t key);
+
+  Table* table_;
+  Rng* rng_;
+  Image image_;
+  std::optional<ImageRegion> region_;
+  std::optional<Filter> filter_;
+  std::vector<Word> before_;
+  Image saved_;
+  std::vector<Resident> moved_;      // by the inserts found so far
+  std::vector<std::int32_t> taken_;  // erases found so far, by group and side
+};
+
+}  // namespace weir::anifilter::trials
