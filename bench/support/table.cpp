@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,7 @@ namespace {
 using Row = std::array<std::string, 6>;
 
 std::string number(double value) {
+  if (value == std::floor(value) && std::abs(value) < 1e15) return text("%.0f", value);
   if (value != 0 && (value < 1e-3 || value >= 1e6)) return text("%.3g", value);
   return text(value < 10 ? "%.3f" : value < 1000 ? "%.1f" : "%.0f", value);
 }
