@@ -22,11 +22,11 @@ if(WEIR_CUDA STREQUAL "ON" AND WEIR_NVCC)
     set(weir_cuda_found ON)
   endif()
   weir_resolve(WEIR_CUDA weir_cuda_found
-               "nvcc ${CMAKE_CUDA_COMPILER_VERSION} works; there is no CUDA code yet"
+               "nvcc ${CMAKE_CUDA_COMPILER_VERSION} works, there is no CUDA code yet"
                "NVIDIA CUDA Toolkit 12 or later")
 elseif(WEIR_NVCC AND NOT WEIR_CUDA STREQUAL "OFF")
   set(WEIR_CUDA_ENABLED OFF)
-  list(APPEND weir_features "WEIR_CUDA|off|found ${WEIR_NVCC}, no CUDA code yet")
+  weir_feature(WEIR_CUDA off "found ${WEIR_NVCC}, no CUDA code yet")
 else()
   weir_resolve(WEIR_CUDA weir_cuda_found "" "NVIDIA CUDA Toolkit 12 or later")
 endif()

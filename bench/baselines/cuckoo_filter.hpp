@@ -30,6 +30,7 @@ struct Settings {
   std::uint64_t buckets = 0;  ///< a power of two
   unsigned max_kicks = 500;
   std::uint64_t seed = 1;
+  bool adopt = false;  ///< the region already holds a table of these settings
 };
 
 /// `Eviction` is one of the policies of cuckoo_walks.hpp; it says what a crash may leave. The
@@ -51,6 +52,12 @@ class CuckooFilter {
                  "cuckoo: the number of buckets must be a power of two up to 2^32");
     WEIR_EXPECTS(region.bytes().size() >= region_size(settings.buckets).value,
                  "cuckoo: the region is smaller than region_size()");
+    if (!settings.adopt) return;
+    for (std::uint64_t bucket = 0; bucket < settings.buckets; ++bucket) {
+      const Word word = buckets_.load(bucket);
+      for (unsigned slot = 0; slot < kSlots; ++slot) size_ += tag_at(word, slot) != 0;
+      eviction_.adopt(bucket, word);
+    }
   }
 
   /// False: full.

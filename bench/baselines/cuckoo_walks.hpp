@@ -2,6 +2,7 @@
 // How the rival makes room when both buckets of a key are full: three policies of one shape.
 //   place(buckets, bucket, tag)                  stores in a free slot, if there is one
 //   evict(buckets, first, second, tag, mask)     makes room; false: full, nothing has changed
+//   adopt(bucket, word)                          learns of a bucket that is there already
 //   victims()                                    tags that failed walks left in hand
 #pragma once
 #include <array>
@@ -46,6 +47,7 @@ class RandomWalk {
 
   RandomWalk(std::uint64_t, unsigned max_kicks, std::uint64_t seed)
       : max_kicks_(max_kicks), rng_(seed) {}
+  void adopt(std::uint64_t, Word) {}
 
   bool place(Buckets& buckets, std::uint64_t bucket, Word tag) {
     return place_in(buckets, bucket, tag);
@@ -150,6 +152,7 @@ class RecordedWalk {
 
   RecordedWalk(std::uint64_t, unsigned max_kicks, std::uint64_t seed)
       : max_kicks_(max_kicks), rng_(seed), seen_(kSeenBits / 64) {}
+  void adopt(std::uint64_t, Word) {}
 
   bool place(Buckets& buckets, std::uint64_t bucket, Word tag) {
     return place_in(buckets, bucket, tag);
@@ -214,6 +217,9 @@ class BreadthFirst {
   static constexpr bool kInterleaves = false;
 
   BreadthFirst(std::uint64_t buckets, unsigned, std::uint64_t) : full_((buckets + 63) / 64) {}
+  void adopt(std::uint64_t bucket, Word word) {
+    if (is_full(word)) set_full(bucket);
+  }
 
   bool place(Buckets& buckets, std::uint64_t bucket, Word tag) {
     const Word word = buckets.load(bucket);

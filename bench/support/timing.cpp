@@ -36,6 +36,20 @@ constexpr std::uint64_t kSpinRounds = 10'000'000;
 double thread_cpu_seconds() { return read_clock(CLOCK_THREAD_CPUTIME_ID); }
 double wall_seconds() { return read_clock(CLOCK_MONOTONIC); }
 
+Spread Rounds::ratio(std::size_t a, std::size_t b) const {
+  std::vector<double> ratios;
+  for (std::size_t i = 0; i < rates[a].size(); ++i) ratios.push_back(rates[a][i] / rates[b][i]);
+  return spread_of(std::move(ratios));
+}
+
+Rounds run_rounds(std::size_t rounds, std::span<const std::function<double()>> rivals) {
+  Rounds result;
+  result.rates.resize(rivals.size());
+  for (std::size_t round = 0; round < rounds; ++round)
+    for (std::size_t i = 0; i < rivals.size(); ++i) result.rates[i].push_back(rivals[i]());
+  return result;
+}
+
 double spin_probe() {
   if (hardware_threads() < 2) return 0.5;
   Workers workers(2);

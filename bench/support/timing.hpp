@@ -3,8 +3,7 @@
 #include <chrono>
 #include <cstddef>
 #include <functional>
-#include <optional>
-#include <utility>
+#include <span>
 #include <vector>
 
 #include "support/progress.hpp"
@@ -29,27 +28,18 @@ class CpuTimer {
   double total_ = 0;
 };
 
-/// Rates of two rivals and the ratio of each neighbouring pair.
-struct PairResult {
-  Spread ours;
-  Spread theirs;
-  Spread ratio;  ///< ours / theirs, pair by pair
+/// Rates of several rivals, taken in rounds: A B C, A B C, ..., so that all see the same minutes of
+/// the machine.
+struct Rounds {
+  std::vector<std::vector<double>> rates;  ///< one list a rival, one entry a round
+
+  [[nodiscard]] Spread rate(std::size_t rival) const { return spread_of(rates[rival]); }
+  /// rates[a] / rates[b], round by round.
+  [[nodiscard]] Spread ratio(std::size_t a, std::size_t b) const;
 };
 
-/// Runs ours, theirs, ours, theirs, ... so that both see the same minutes of the machine. Both
-/// return a rate (higher is better). `pairs` >= 1.
-template <class Ours, class Theirs>
-PairResult interleave(std::size_t pairs, Ours&& ours, Theirs&& theirs) {
-  std::vector<double> a;
-  std::vector<double> b;
-  std::vector<double> ratios;
-  for (std::size_t i = 0; i < pairs; ++i) {
-    a.push_back(ours());
-    b.push_back(theirs());
-    ratios.push_back(a.back() / b.back());
-  }
-  return {spread_of(std::move(a)), spread_of(std::move(b)), spread_of(std::move(ratios))};
-}
+/// Each rival runs once a round and returns a rate (higher is better).
+Rounds run_rounds(std::size_t rounds, std::span<const std::function<double()>> rivals);
 
 /// How much of a second core this process gets: work that one thread does alone in the time in
 /// which each of two threads does the same at once; 1 is two full cores, 0.5 is one shared.

@@ -99,17 +99,17 @@ class Core final : public Engine {
       place = {bucket, B::highest(free), false};
       return true;
     }
-    if (!options_.spillable_buckets || B::slot0(load(right_of(bucket))) != 0) return false;
     place = {right_of(bucket), 0, true};
-    return true;
+    return options_.spillable_buckets && B::slot0(load(place.word)) == 0;
   }
 
   /// Stores `fingerprint` at `place` and `extra` flag bits with it, in one store, and returns the
   /// new word. Under the line's lock.
   Word overwrite(const Place& place, std::uint32_t fingerprint, Word extra) {
     const Word old = load(place.word);
-    Word word = B::replace(old, place.slot, fingerprint) | extra;
-    if (place.slot == 0) word = place.spilled ? word | kSpillBit : word & ~kSpillBit;
+    const Word lodger = place.slot == 0 ? kSpillBit : 0;
+    const Word word = (B::replace(old, place.slot, fingerprint) & ~lodger) |
+                      (place.spilled ? kSpillBit : 0) | extra;
     if (fault(Fault::torn_update) && place.slot == 0)
       access_.store(words_ + place.word, (word & ~kSpillBit) | (old & kSpillBit));
     access_.store(words_ + place.word, word);
@@ -139,14 +139,15 @@ class Core final : public Engine {
   void refresh_occupancy(std::uint64_t bucket) {
     const std::uint64_t left = left_of(bucket);
     const Word word = load(bucket);
-    const bool spillable = options_.spillable_buckets;
-    const bool here = B::is_full(word) && (!spillable || B::slot0(load(right_of(bucket))) != 0);
-    const bool there = B::is_full(load(left)) && (!spillable || B::slot0(word) != 0);
+    const bool no_spill = !options_.spillable_buckets;
+    const bool here = B::is_full(word) & (no_spill | (B::slot0(load(right_of(bucket))) != 0));
+    const bool there = B::is_full(load(left)) & (no_spill | (B::slot0(word) != 0));
     std::uint8_t& flags = occupancy_[bucket / kWordsPerLine];
-    const unsigned here_bit = 1u << (bucket % kWordsPerLine);
-    const unsigned there_bit = 1u << (left % kWordsPerLine);
-    const unsigned now =
-        (flags & ~(here_bit | there_bit)) | (here ? here_bit : 0u) | (there ? there_bit : 0u);
+    const unsigned here_at = bucket % kWordsPerLine;
+    const unsigned there_at = left % kWordsPerLine;
+    const unsigned now = (flags & ~(1u << here_at | 1u << there_at)) |
+                         static_cast<unsigned>(here) << here_at |
+                         static_cast<unsigned>(there) << there_at;
     // relaxed: a hint for whoever does not hold the line's lock
     __atomic_store_n(&flags, static_cast<std::uint8_t>(now), __ATOMIC_RELAXED);
   }

@@ -55,9 +55,8 @@ template <class B, class Access>
 bool Core<B, Access>::evict_in_batch(const Key& key, Eviction& eviction, Batch& batch) {
   auto& [incoming, victim] = eviction;
   Locks locks(stripes_, access_);
-  locks.add_line_of(key.prime);
+  locks.add_lines_of(key.prime, victim.home);
   if (incoming.home != key.prime) locks.add_line_of(incoming.home);
-  locks.add_line_of(victim.home);
   batch.lock(locks);
   if (!is_still(incoming, victim) || !find_place(victim.home, victim.to)) {
     locks.unlock(false);
@@ -111,45 +110,54 @@ InsertResult Core<B, Access>::insert_in_batch(const Key& key, Batch& batch) {
   }
 }
 
+/// A pipeline: the prime line of a key is fetched two steps ahead, and one step ahead the second
+/// line it will need, if any: its secondary bucket, or the alternate of the victim that will
+/// probably be evicted. All of that is only a guess; everything is looked at again under the locks.
 template <class B, class Access>
 std::size_t Core<B, Access>::insert(const std::uint64_t* hashes, std::size_t n,
                                     InsertResult* results) {
   expect_writable();
-  // A batch pays where fences cost something; moves are logged one by one in strict mode; and the
-  // two ablations take the single-key way.
+  // Sharing fences pays where they cost something; moves are logged one by one in strict mode; and
+  // the two ablations take the single-key way.
   const bool share_fences = Access::kFlushes && options_.consistency == Consistency::relaxed &&
                             options_.bucket_primacy && options_.lookahead_eviction;
+  constexpr std::size_t kStep = 16;
+  std::array<Key, 4 * kStep> keys;
+  const auto fetch_prime = [&](std::size_t i) {
+    const Key key = key_of(hashes[i]);
+    keys[i % keys.size()] = key;
+    access_.prefetch_write(words_ + key.prime);
+  };
+  const auto fetch_second = [&](std::size_t i) {
+    const Key& key = keys[i % keys.size()];
+    if (!blocked(key.prime)) return;
+    const std::uint64_t secondary = alternate(key.prime, key.fingerprint);
+    Eviction eviction;
+    if (!blocked(secondary))
+      access_.prefetch_write(words_ + secondary);
+    else if (options_.lookahead_eviction && look_ahead(key.prime, key.fingerprint, eviction))
+      access_.prefetch_write(words_ + eviction.victim.home);
+  };
+  const auto insert_one = [&](std::size_t i, Batch& batch) {
+    const Key& key = keys[i % keys.size()];
+    if (share_fences) return insert_in_batch(key, batch);
+    if (options_.bucket_primacy && !blocked(key.prime) && insert_in_prime(key))
+      return InsertResult::inserted;
+    return insert_elsewhere(key);
+  };
+
   std::size_t inserted = 0;
   Batch batch(*this);
+  for (std::size_t i = 0; i < std::min(n, 2 * kStep); ++i) fetch_prime(i);
+  for (std::size_t i = 0; i < std::min(n, kStep); ++i) fetch_second(i);
   for (std::size_t first = 0; first < n; first += kBatch) {
-    const std::size_t end = std::min(n - first, kBatch);
     const OperationScope<Access> scope(access_);
-    std::array<Key, kBatch> keys;
-    for (std::size_t i = 0; i < end; ++i) {
-      keys[i] = key_of(hashes[first + i]);
-      access_.prefetch_write(words_ + keys[i].prime);
-    }
-    // Keys that will need a second line: fetch it too. It is the secondary one, or that of a
-    // victim's alternate; which victim is only a guess here, all is checked again under the locks.
-    for (std::size_t i = 0; i < end; ++i) {
-      if (!blocked(keys[i].prime)) continue;
-      const std::uint64_t secondary = alternate(keys[i].prime, keys[i].fingerprint);
-      Eviction eviction;
-      if (!blocked(secondary))
-        access_.prefetch_write(words_ + secondary);
-      else if (options_.lookahead_eviction &&
-               look_ahead(keys[i].prime, keys[i].fingerprint, eviction))
-        access_.prefetch_write(words_ + eviction.victim.home);
-    }
-    for (std::size_t i = 0; i < end; ++i) {
-      InsertResult& result = results[first + i];
-      if (share_fences)
-        result = insert_in_batch(keys[i], batch);
-      else if (options_.bucket_primacy && !blocked(keys[i].prime) && insert_in_prime(keys[i]))
-        result = InsertResult::inserted;
-      else
-        result = insert_elsewhere(keys[i]);
-      inserted += result == InsertResult::inserted;
+    const std::size_t end = std::min(n, first + kBatch);
+    for (std::size_t i = first; i < end; ++i) {
+      if (i + 2 * kStep < n) fetch_prime(i + 2 * kStep);
+      if (i + kStep < n) fetch_second(i + kStep);
+      results[i] = insert_one(i, batch);
+      inserted += results[i] == InsertResult::inserted;
     }
     drain(batch);
   }

@@ -67,8 +67,7 @@ template <class B, class Access>
 bool Core<B, Access>::insert_in_either(const Key& key, std::uint64_t secondary) {
   access_.prefetch_write(words_ + secondary);
   Locks locks(stripes_, access_);
-  locks.add_line_of(key.prime);
-  locks.add_line_of(secondary);
+  locks.add_lines_of(key.prime, secondary);
   locks.lock();
   Place place;
   // Without primacy a key starts at either of its buckets, as in the cuckoo filter.
@@ -157,8 +156,7 @@ bool Core<B, Access>::erase_unfenced(const Key& key) {
   const std::uint64_t secondary = alternate(key.prime, key.fingerprint);
   access_.prefetch_write(words_ + secondary);
   Locks locks(stripes_, access_);
-  locks.add_line_of(key.prime);
-  locks.add_line_of(secondary);
+  locks.add_lines_of(key.prime, secondary);
   locks.lock();
   if (take_from(key.prime, key.fingerprint, changed) ||
       take_from(secondary, key.fingerprint, changed)) {

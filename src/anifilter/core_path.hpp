@@ -205,9 +205,8 @@ bool Core<B, Access>::evict(const Key& key, Eviction& eviction) {
   auto& [incoming, victim] = eviction;
   access_.prefetch_write(words_ + victim.home);
   Locks locks(stripes_, access_);
-  locks.add_line_of(key.prime);
+  locks.add_lines_of(key.prime, victim.home);
   if (incoming.home != key.prime) locks.add_line_of(incoming.home);
-  locks.add_line_of(victim.home);
   locks.lock();
   if (!is_still(incoming, victim) || !find_place(victim.home, victim.to)) {
     locks.unlock(false);

@@ -32,6 +32,14 @@ class LineLocks {
     indices_[at] = stripe;
     ++count_;
   }
+  /// The same for the first two at once, without a branch on which comes first.
+  void add_lines_of(std::uint64_t one, std::uint64_t other) {
+    const std::uint32_t a = stripes_.index(one / kWordsPerLine);
+    const std::uint32_t b = stripes_.index(other / kWordsPerLine);
+    indices_[0] = std::min(a, b);
+    indices_[1] = std::max(a, b);
+    count_ = a == b ? 1 : 2;
+  }
   void lock() {
     for (; locked_ < count_; ++locked_) stripes_.lock(indices_[locked_], access_);
   }

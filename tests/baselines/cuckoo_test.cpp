@@ -107,6 +107,16 @@ TYPED_TEST(Cuckoo, BatchesLoseNothingWhenItIsFull) {
   for (const std::uint64_t k : keys) ASSERT_TRUE(filter.contains(k));
 }
 
+TYPED_TEST(Cuckoo, GoesOnWithATableThatIsThere) {
+  auto& filter = this->make();
+  const std::uint64_t half = this->kKeys / 2;
+  for (std::uint64_t i = 0; i < half; ++i) ASSERT_TRUE(filter.insert(key(i)));
+  TypeParam other(*this->region_, {this->kBuckets, 10'000, 1, true});
+  EXPECT_EQ(other.size(), half);
+  for (std::uint64_t i = half; i < this->kKeys; ++i) ASSERT_TRUE(other.insert(key(i)));
+  for (std::uint64_t i = 0; i < this->kKeys; ++i) ASSERT_TRUE(other.contains(key(i)));
+}
+
 TYPED_TEST(Cuckoo, IsWrongAboutOtherKeysAsOftenAsTheorySays) {
   auto& filter = this->make();
   for (std::uint64_t i = 0; i < this->kKeys; ++i) filter.insert(key(i));

@@ -20,17 +20,19 @@ TEST(Spread, IsTheMiddleAndTheEnds) {
   EXPECT_EQ(spread_of({}).samples, 0u);
 }
 
-TEST(Interleave, TakesTheRatioPairByPair) {
+TEST(Rounds, TakeTheRatioRoundByRound) {
   std::vector<char> order;
   double ours = 10;
-  const PairResult result = interleave(
-      3, [&] { return order.push_back('a'), ours *= 2; },
-      [&] { return order.push_back('b'), 10.0; });
+  const std::vector<std::function<double()>> rivals{[&] { return order.push_back('a'), ours *= 2; },
+                                                    [&] { return order.push_back('b'), 10.0; }};
+  const Rounds rounds = run_rounds(3, rivals);
   EXPECT_EQ(order, (std::vector<char>{'a', 'b', 'a', 'b', 'a', 'b'}));
-  EXPECT_EQ(result.ratio.min, 2);
-  EXPECT_EQ(result.ratio.median, 4);
-  EXPECT_EQ(result.ratio.max, 8);
-  EXPECT_EQ(result.theirs.median, 10);
+  const Spread ratio = rounds.ratio(0, 1);
+  EXPECT_EQ(ratio.min, 2);
+  EXPECT_EQ(ratio.median, 4);
+  EXPECT_EQ(ratio.max, 8);
+  EXPECT_EQ(ratio.samples, 3u);
+  EXPECT_EQ(rounds.rate(1).median, 10);
 }
 
 TEST(CpuTimer, AddsUpPartsOnly) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "weir/runtime/hash.hpp"
 
+#include <algorithm>
 #include <array>
 #include <string_view>
 #include <unordered_set>
@@ -73,8 +74,8 @@ TEST(HashBytes, IgnoresAlignment) {
   const std::vector<std::byte> bytes = pattern(77);
   const std::uint64_t expected = weir::hash_bytes(bytes);
   for (std::size_t shift = 0; shift < 16; ++shift) {
-    std::vector<std::byte> moved(shift);
-    moved.insert(moved.end(), bytes.begin(), bytes.end());
+    std::vector<std::byte> moved(shift + bytes.size());
+    std::copy(bytes.begin(), bytes.end(), moved.data() + shift);
     EXPECT_EQ(weir::hash_bytes(std::span(moved).subspan(shift)), expected);
   }
 }

@@ -60,7 +60,7 @@ END
 # --- packages ------------------------------------------------------------------------------------
 # A package counts as there when its command or header is, so that other systems work as well.
 build_packages=(cmake ninja-build g++ pkg-config python3 libgtest-dev libgmock-dev
-  libbenchmark-dev nlohmann-json3-dev libcli11-dev)
+  libbenchmark-dev nlohmann-json3-dev libcli11-dev libfmt-dev)
 optional_packages=(ccache libpmem-dev)
 lint_packages=(clang clang-format shellcheck git)
 docs_packages=(doxygen python3)
@@ -76,6 +76,7 @@ package_is_there() {
     libbenchmark-dev) have_header benchmark/benchmark.h ;;
     nlohmann-json3-dev) have_header nlohmann/json.hpp ;;
     libcli11-dev) have_header CLI/CLI.hpp ;;
+    libfmt-dev) have_header fmt/core.h ;;
     libpmem-dev) have_header libpmem.h ;;
     *) fail "tools/run/common.sh does not know how to look for package '$1'" "add it there" ;;
   esac
@@ -108,7 +109,7 @@ need_packages() {
     fail "there is no apt-get here" "install the equivalents of: ${missing[*]}"
   fi
   if [[ $EUID -ne 0 && $assume_yes == false ]]; then
-    fail "${#missing[@]} packages are missing" \
+    fail "packages are missing: ${missing[*]}" \
       "run the command above, or the same ./run command with --yes"
   fi
   export DEBIAN_FRONTEND=noninteractive

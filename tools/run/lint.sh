@@ -7,7 +7,7 @@ cmd_lint() {
         cat <<'END'
 usage: ./run lint [options]
 Checks the source tree: clang-format, layering of includes, every public header alone, clang's view of
-every source, shellcheck, links in documents, SPDX lines, file sizes. Runs all checks, then fails.
+every source, shellcheck, links and quoted code in documents, SPDX lines, file sizes. Runs all checks, then fails.
 END
         common_help
         return
@@ -29,6 +29,7 @@ END
   check "Layering" python3 tools/check_layering.py
   check "Scripts" shellcheck -x "${scripts[@]}"
   check "Links" python3 tools/check_links.py
+  check "Quoted code" python3 tools/check_quotes.py
   check "Licence lines and sizes" python3 tools/check_tree.py
   if [[ ! -e build/$preset/compile_commands.json ]]; then
     step "Configuring preset $preset" cmake --preset "$preset" >/dev/null ||

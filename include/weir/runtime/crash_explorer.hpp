@@ -9,7 +9,8 @@
 //   CrashExplorer explorer({.replay_directory = "."});
 //   auto result = explorer.explore(region, [&](std::span<std::byte> image, const CrashPoint& point)
 //   {
-//     ... open `image`, recover, check; return "" or what is wrong ...
+//     auto copy = make_view_region(image);
+//     ... open `copy`, recover, check; return "" or what is wrong ...
 //   });
 #pragma once
 #include <cstddef>
@@ -112,7 +113,7 @@ struct CrashPoint {
   std::span<const OperationState> operations;  ///< by operation number
 };
 
-/// Returns "" when `image` (a private copy, free to be changed) recovers to a legal state, else
+/// Returns "" when `image` (a private copy, free to be changed, aligned to a page) recovers to a legal state, else
 /// what is wrong. An exception counts as a failure with its message.
 using CrashCheck = std::function<std::string(std::span<std::byte> image, const CrashPoint&)>;
 

@@ -130,6 +130,10 @@ std::unique_ptr<PersistentRegion> open_region(const std::filesystem::path& path,
 std::unique_ptr<PersistentRegion> make_memory_region(
     Bytes size, FlushInstruction flush = FlushInstruction::none, bool huge_pages = true);
 
+/// Somebody else's memory, which must outlive it: Durability::none. For recovery on an image that a
+/// crash explorer made. Its start must be aligned to 256 bytes, else InvalidArgument.
+std::unique_ptr<PersistentRegion> make_view_region(std::span<std::byte> bytes);
+
 /// Ordinary memory whose accesses are counted (persistent_access.hpp); owns its counter.
 std::unique_ptr<PersistentRegion> make_counting_region(Bytes size);
 

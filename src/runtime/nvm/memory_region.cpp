@@ -73,7 +73,28 @@ class CountingRegion final : public MemoryRegion {
   AccessCounter counter_;
 };
 
+class ViewRegion final : public PersistentRegion {
+ public:
+  explicit ViewRegion(std::span<std::byte> bytes) : bytes_(bytes) {
+    WEIR_EXPECTS(!bytes.empty(), "view region: 0 bytes; show it at least 1");
+    WEIR_EXPECTS(reinterpret_cast<std::uintptr_t>(bytes.data()) % kBlockBytes == 0,
+                 "view region: the memory is not aligned to 256 bytes; copy it to where it is");
+  }
+
+  std::span<std::byte> bytes() noexcept override { return bytes_; }
+  Durability durability() const noexcept override { return Durability::none; }
+  FlushInstruction flush_instruction() const noexcept override { return FlushInstruction::none; }
+  std::string name() const override { return "view of memory"; }
+
+ private:
+  std::span<std::byte> bytes_;
+};
+
 }  // namespace
+
+std::unique_ptr<PersistentRegion> make_view_region(std::span<std::byte> bytes) {
+  return std::make_unique<ViewRegion>(bytes);
+}
 
 std::unique_ptr<PersistentRegion> make_memory_region(Bytes size, FlushInstruction flush,
                                                      bool huge_pages) {

@@ -53,20 +53,25 @@ const char* kind_of(const struct stat& info) {
 }
 
 void reserve(int descriptor, const std::string& path, Bytes size) {
+  struct statvfs info {};
+  std::string free;
+  // A tmpfs without a limit has 0 blocks.
+  if (fstatvfs(descriptor, &info) == 0 && info.f_blocks > 0) {
+    const Bytes available{info.f_bavail * info.f_frsize};
+    free = " (" + to_string(available) + " are free)";
+    // Asked first: a file system without fallocate is filled block by block until it is full.
+    if (size > available)
+      throw_system_error("cannot reserve " + to_string(size) + free + " for", path, ENOSPC);
+  }
   int error;
   // Fails with ENOSPC now, where a sparse file would deliver SIGBUS on a later store.
   do error = posix_fallocate(descriptor, 0, static_cast<off_t>(size.value));
   while (error == EINTR);
   if (error == 0) return;
-  struct statvfs info {};
-  std::string free;
-  if (fstatvfs(descriptor, &info) == 0)
-    free = " (" + to_string(Bytes{info.f_bavail * info.f_frsize}) + " are free)";
   if (error == EFBIG)
     throw OutOfSpace(path + ": a file of " + to_string(size) +
                      " is larger than the file system or the limit of this process (ulimit -f) "
-                     "allows" +
-                     free + "; ask for less");
+                     "allows; ask for less");
   throw_system_error("cannot reserve " + to_string(size) + free + " for", path, error);
 }
 

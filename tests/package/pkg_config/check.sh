@@ -11,8 +11,9 @@ file=$(find "$prefix" -name "$name.pc")
 PKG_CONFIG_PATH=$(dirname "$file")
 export PKG_CONFIG_PATH
 pkg-config --validate "$name"
-read -ra flags <<<"$(pkg-config --static --cflags --libs "$name")"
+eval "flags=($(pkg-config --static --cflags --libs "$name"))" # it escapes spaces for a shell
 mkdir -p "$work"
+# shellcheck disable=SC2154  # eval
 echo "$compiler -std=c++20 $source ${flags[*]}"
 "$compiler" -std=c++20 "$source" -o "$work/consumer" "${flags[@]}"
 "$work/consumer"

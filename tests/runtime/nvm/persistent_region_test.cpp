@@ -52,6 +52,14 @@ struct FlushedMemoryCase : MemoryCase {
   }
 };
 
+struct ViewCase : MemoryCase {
+  std::unique_ptr<PersistentRegion> create(Bytes size) {
+    memory = make_memory_region(size);
+    return make_view_region(memory->bytes());
+  }
+  std::unique_ptr<PersistentRegion> memory;
+};
+
 struct CountingCase : MemoryCase {
   std::unique_ptr<PersistentRegion> create(Bytes size) { return make_counting_region(size); }
 };
@@ -84,6 +92,7 @@ INSTANTIATE_TYPED_TEST_SUITE_P(MmapMsync, PersistentRegionConformance, MmapMsync
 INSTANTIATE_TYPED_TEST_SUITE_P(MmapMsync, PersistentFileConformance, MmapMsyncCase);
 INSTANTIATE_TYPED_TEST_SUITE_P(Memory, PersistentRegionConformance, MemoryCase);
 INSTANTIATE_TYPED_TEST_SUITE_P(FlushedMemory, PersistentRegionConformance, FlushedMemoryCase);
+INSTANTIATE_TYPED_TEST_SUITE_P(View, PersistentRegionConformance, ViewCase);
 INSTANTIATE_TYPED_TEST_SUITE_P(Counting, PersistentRegionConformance, CountingCase);
 INSTANTIATE_TYPED_TEST_SUITE_P(Recorded, PersistentRegionConformance, RecordedCase);
 INSTANTIATE_TYPED_TEST_SUITE_P(Pmem, PersistentRegionConformance, PmemCase);
@@ -116,6 +125,14 @@ TEST(PersistentRegion, MemoryPromisesNothing) {
   EXPECT_EQ(make_memory_region(4_KiB, FlushInstruction::clwb)->durability(), Durability::none);
 }
 
+TEST(PersistentRegion, ViewShowsTheMemoryItself) {
+  const auto memory = make_memory_region(4_KiB);
+  const auto view = make_view_region(memory->bytes());
+  EXPECT_EQ(view->bytes().data(), memory->bytes().data());
+  EXPECT_THROW(make_view_region({}), InvalidArgument);
+  EXPECT_THROW(make_view_region(memory->bytes().subspan(64)), InvalidArgument);
+}
+
 TEST(PersistentRegion, LargeMemoryIsAlignedToHugePages) {
   for (const Bytes size : {2_MiB, Bytes{(5u << 20) + 123}}) {
     const auto region = make_memory_region(size);
@@ -125,7 +142,7 @@ TEST(PersistentRegion, LargeMemoryIsAlignedToHugePages) {
 }
 
 TEST(PersistentRegion, AbsurdMemoryIsOutOfSpaceOrRefused) {
-  EXPECT_THROW(make_memory_region(Bytes{std::uint64_t{1} << 46}), OutOfSpace);
+  EXPECT_THROW(make_memory_region(Bytes{std::uint64_t{1} << 47}), OutOfSpace);
   EXPECT_THROW(make_memory_region(Bytes{~std::uint64_t{0}}), InvalidArgument);
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Creating and opening files that do not go as planned.
+#include <algorithm>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
@@ -7,6 +8,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sched.h>
 #include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -159,6 +161,30 @@ TEST_F(RegionFile, KillDuringCreateLeavesNoFileAndNoObstacle) {
   const auto region = create_mmap_region(path, 8_KiB);
   EXPECT_EQ(region->bytes()[0], std::byte{0});
   region->publish();
+}
+
+TEST_F(RegionFile, KillAnywhereDuringCreateLeavesAWholeFileOrNone) {
+  for (int round = 0; round < 40; ++round) {
+    const pid_t child = fork();
+    if (child == 0) {
+      const auto region = create_mmap_region(path, 64_KiB);
+      for (std::byte& byte : region->bytes()) byte = std::byte{1};
+      region->publish();
+      _exit(0);
+    }
+    for (int wait = 0; wait < 10 * round; ++wait) sched_yield();
+    kill(child, SIGKILL);
+    waitpid(child, nullptr, 0);
+    if (!fs::exists(path)) continue;
+    {
+      const auto region = open_mmap_region(path);
+      const auto bytes = region->bytes();
+      ASSERT_EQ(bytes.size(), 65536u);
+      ASSERT_EQ(std::count(bytes.begin(), bytes.end(), std::byte{1}), 65536);
+    }
+    fs::remove(path);
+  }
+  EXPECT_NO_THROW(create_mmap_region(path, 4_KiB)->publish());
 }
 
 TEST_F(RegionFile, NoSpaceIsReportedAtOnceAndLeavesNothing) {
