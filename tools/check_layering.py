@@ -59,7 +59,9 @@ def resolve(root, path, quoted, name):
     """The file of this tree that an include names; None for one from elsewhere."""
     folders = [os.path.dirname(path)] if quoted else []
     top = path.split("/")[0]
-    folders += ["include", "src"] + ([top] if top in PROGRAMS + ("tests",) else [])
+    # Tests also cover what programs share: bench/support, bench/baselines, the code of a tool.
+    folders += ["include", "src"] + ([top] if top in PROGRAMS else [])
+    folders += ["tests", "bench", "tools"] if top == "tests" else []
     for folder in folders:
         candidate = os.path.normpath(os.path.join(folder, name))
         if os.path.isfile(os.path.join(root, candidate)):

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <vector>
+
 #include "anifilter/figures.hpp"
+#include "anifilter/trials_figures.hpp"
 #include "support/program.hpp"
 
 int main(int argc, char** argv) {
@@ -16,10 +19,18 @@ int main(int argc, char** argv) {
       {"durable", "the same with flush and fence", run_durable_figures},
       {"scaling", "two threads against one", run_scaling_figures},
       {"recovery", "opening a filter file", run_recovery_figures},
+      {"crash", "every state that a power failure may leave", run_crash_figures},
+      {"mutants", "seeded faults: does the crash explorer see them?", run_mutant_figures},
+      {"kill9", "killed processes, reopened files", run_kill9_figures},
+      {"concurrent", "inserts, erases and lookups from two threads", run_concurrent_figures},
+      {"mooncake", "the block stream of a key-value cache, killed and reopened",
+       run_mooncake_figures},
   };
+  std::vector<Bar> bars(anifilter_bars().begin(), anifilter_bars().end());
+  bars.insert(bars.end(), anifilter_trial_bars().begin(), anifilter_trial_bars().end());
   return run_figures(
       "anifilter",
       "Measures AniFilter: against a cuckoo filter in the same run, in counted lines "
       "and fences, and by its failures. Writes results/anifilter.json.",
-      kTopics, anifilter_bars(), argc, argv);
+      kTopics, bars, argc, argv);
 }

@@ -71,6 +71,11 @@ constexpr std::array kFigureFields{
     Field{"met", kMet},
 };
 
+constexpr std::array kMissingFields{
+    Field{"name", kSomeText},      Field{"better", kBetter},   Field{"must", kMust},
+    Field{"reach", kNumberOrNull}, Field{"reason", kSomeText},
+};
+
 template <class Fields>
 void check_fields(const Json& json, const Fields& fields, const std::string& where,
                   std::vector<std::string>& problems) {
@@ -110,6 +115,8 @@ std::vector<std::string> contract_problems(std::string_view json_text) {
     problems.push_back("schema is not weir-results-1");
   check_fields(json["machine"], kMachineFields, "machine", problems);
   for (const Json& figure : json["figures"]) check_figure(figure, problems);
+  for (const Json& missing : json["missing"])
+    check_fields(missing, kMissingFields, "missing", problems);
   return problems;
 }
 

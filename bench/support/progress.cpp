@@ -9,7 +9,7 @@
 namespace weir::bench {
 namespace {
 
-std::string format_list(const char* format, std::va_list arguments) {
+[[gnu::format(printf, 1, 0)]] std::string format_list(const char* format, std::va_list arguments) {
   std::va_list again;
   va_copy(again, arguments);
   const int length = std::vsnprintf(nullptr, 0, format, arguments);

@@ -18,21 +18,29 @@ using Json = nlohmann::ordered_json;
 
 Json or_null(const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); }
 
-void put_bar(Json& json, const Bar* bar, double value, bool full) {
-  if (bar == nullptr || bar->ask == Bar::Ask::report) {
-    json["must"] = nullptr;
-    json["reach"] = nullptr;
-    json["met"] = nullptr;
-    return;
-  }
+void put_asked(Json& json, const Bar* bar, bool full) {
+  json["must"] = nullptr;
+  json["reach"] = nullptr;
+  if (bar == nullptr || bar->ask == Bar::Ask::report) return;
   const auto must = bar->must_for(full);
   if (bar->ask == Bar::Ask::within)
     json["must"] = Json::array({*must, *bar->upper});
   else
     json["must"] = or_null(must);
   json["reach"] = or_null(bar->reach);
-  const Met met = judge(*bar, value, full);
-  json["met"] = met == Met::not_asked ? Json(nullptr) : Json(to_string(met));
+}
+
+Json missing_json(const std::string& name, const Figures& figures, bool full) {
+  const Bar* bar = figures.bar_of(name);
+  Json json;
+  json["name"] = name;
+  json["better"] =
+      to_string(bar != nullptr && bar->ask == Bar::Ask::at_most ? Better::lower : Better::higher);
+  put_asked(json, bar, full);
+  json["reason"] = "not measured";
+  for (const auto& skipped : figures.skipped())
+    if (skipped.name == name) json["reason"] = skipped.reason;
+  return json;
 }
 
 Json figure_json(const Figure& figure, const Figures& figures, const RunOptions& options) {
@@ -53,7 +61,10 @@ Json figure_json(const Figure& figure, const Figures& figures, const RunOptions&
   json["seed"] = figure.seed.value_or(options.seed);
   json["ceiling"] = or_null(figure.ceiling);
   json["probe"] = or_null(figure.probe);
-  put_bar(json, figures.bar_of(figure.name), figure.value, options.full);
+  const Bar* bar = figures.bar_of(figure.name);
+  put_asked(json, bar, options.full);
+  const Met met = bar != nullptr ? judge(*bar, figure.value, options.full) : Met::not_asked;
+  json["met"] = met == Met::not_asked ? Json(nullptr) : Json(to_string(met));
   return json;
 }
 
@@ -86,7 +97,9 @@ std::string results_json(std::string_view module, const Figures& figures, const 
   json["skipped"] = Json::array();
   for (const auto& skipped : figures.skipped())
     json["skipped"].push_back({{"name", skipped.name}, {"reason", skipped.reason}});
-  json["missing"] = figures.missing();
+  json["missing"] = Json::array();
+  for (const std::string& name : figures.missing())
+    json["missing"].push_back(missing_json(name, figures, options.full));
   json["wrong"] = figures.wrong_results();
   return json.dump(1) + "\n";
 }

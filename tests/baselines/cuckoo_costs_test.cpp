@@ -13,7 +13,6 @@ namespace weir::bench::cuckoo {
 namespace {
 
 constexpr std::uint64_t kBuckets = std::uint64_t{1} << 18;
-constexpr std::uint64_t kTableSlots = kBuckets * kSlots;
 
 struct PerOperation {
   double lines;
