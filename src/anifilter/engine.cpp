@@ -54,24 +54,16 @@ ScanTotals Engine::scan(std::size_t threads, std::uint8_t* occupancy) const {
   return totals;
 }
 
-double compared_fingerprints(double load, unsigned slots, double overflowed, double secondary) {
-  return load * slots * (1 + overflowed * (1 - secondary) + secondary);
-}
-
 double false_positive_rate(double compared, unsigned fingerprint_bits) {
   const double values = std::ldexp(1.0, static_cast<int>(fingerprint_bits)) - 1;
   return -std::expm1(compared * std::log1p(-1 / values));
 }
 
-/// A stored fingerprint does not say whether its bucket is its prime or its secondary one. But the
-/// overflow bit of its other bucket is always set if it is in its secondary, and set as often as in
-/// any bucket (v) if it is in its prime: the share u with that bit set is s + (1 - s) v.
-double Engine::estimate_secondary_fraction(double overflowed) const {
-  if (overflowed >= 1 || overflowed <= 0) return 0;
+double Engine::sample_exposed_fraction() const {
   const LayoutInfo& layout = info(options_.layout);
   const std::uint64_t step = std::max<std::uint64_t>(1, options_.buckets * layout.slots / kSample);
   std::uint64_t seen = 0;
-  std::uint64_t with_bit = 0;
+  std::uint64_t exposed = 0;
   for (std::uint64_t b = 0; b < options_.buckets; b += step) {
     const Word word = __atomic_load_n(words_ + b, __ATOMIC_RELAXED);
     for (unsigned s = 0; s < layout.slots; ++s) {
@@ -81,33 +73,23 @@ double Engine::estimate_secondary_fraction(double overflowed) const {
       const std::uint64_t other =
           geometry_.alternate(home, static_cast<std::uint32_t>(fingerprint));
       ++seen;
-      with_bit += (__atomic_load_n(words_ + other, __ATOMIC_RELAXED) & kOverflowBit) != 0;
+      exposed += (__atomic_load_n(words_ + other, __ATOMIC_RELAXED) & kOverflowBit) != 0;
     }
   }
-  if (seen == 0) return 0;
-  const double share = static_cast<double>(with_bit) / static_cast<double>(seen);
-  return std::clamp((share - overflowed) / (1 - overflowed), 0.0, 1.0);
+  return seen == 0 ? 0 : static_cast<double>(exposed) / static_cast<double>(seen);
 }
 
 double Engine::expected_fpr() const {
-  const std::uint64_t step = std::max<std::uint64_t>(1, options_.buckets / kSample);
-  std::uint64_t seen = 0;
-  std::uint64_t overflowed = 0;
-  for (std::uint64_t b = 0; b < options_.buckets; b += step, ++seen)
-    overflowed += (__atomic_load_n(words_ + b, __ATOMIC_RELAXED) & kOverflowBit) != 0;
-  const double v = static_cast<double>(overflowed) / static_cast<double>(seen);
   const LayoutInfo& layout = info(options_.layout);
   const double load = static_cast<double>(size()) / static_cast<double>(slots());
-  return false_positive_rate(
-      compared_fingerprints(load, layout.slots, v, estimate_secondary_fraction(v)),
-      layout.fingerprint_bits);
+  return false_positive_rate(load * layout.slots * (1 + sample_exposed_fraction()),
+                             layout.fingerprint_bits);
 }
 
 Stats Engine::stats() const {
   std::vector<std::uint8_t> occupancy(lines());
   const ScanTotals totals = scan(1, occupancy.data());
   const LayoutInfo& layout = info(options_.layout);
-  const double buckets = static_cast<double>(options_.buckets);
   Stats stats;
   stats.buckets = options_.buckets;
   stats.slots = slots();
@@ -116,11 +98,9 @@ Stats Engine::stats() const {
   stats.full_buckets = totals.full;
   stats.overflowed_buckets = totals.overflowed;
   stats.spilled_fingerprints = totals.spilled;
-  const double v = static_cast<double>(totals.overflowed) / buckets;
-  stats.secondary_fraction = estimate_secondary_fraction(v);
+  stats.exposed_fraction = sample_exposed_fraction();
   stats.expected_fpr = false_positive_rate(
-      compared_fingerprints(stats.load_factor, layout.slots, v, stats.secondary_fraction),
-      layout.fingerprint_bits);
+      stats.load_factor * layout.slots * (1 + stats.exposed_fraction), layout.fingerprint_bits);
   stats.region_size = {header_.total_bytes};
   stats.bits_per_key = stats.size == 0 ? 0
                                        : static_cast<double>(header_.total_bytes * 8) /

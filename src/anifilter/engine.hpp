@@ -102,7 +102,7 @@ class Engine {
 
  private:
   [[noreturn]] void throw_not_writable() const;
-  [[nodiscard]] double estimate_secondary_fraction(double overflowed_fraction) const;
+  [[nodiscard]] double sample_exposed_fraction() const;
 
   std::atomic<bool> writable_;
   std::atomic<bool> failed_{false};
@@ -118,8 +118,7 @@ std::unique_ptr<Engine> make_native_engine(RegionHolder region, const PoolHeader
 std::unique_ptr<Engine> make_counting_engine(RegionHolder region, const PoolHeader& header);
 std::unique_ptr<Engine> make_recording_engine(RegionHolder region, const PoolHeader& header);
 
-/// m of Filter::expected_fpr: fingerprints compared on average by a lookup of an absent key.
-double compared_fingerprints(double load, unsigned slots, double overflowed, double secondary);
+/// Of a lookup that compares `compared` fingerprints on average.
 double false_positive_rate(double compared, unsigned fingerprint_bits);
 
 }  // namespace weir::anifilter

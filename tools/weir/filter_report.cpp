@@ -41,7 +41,7 @@ ordered_json json_of(const anifilter::Filter& filter, const anifilter::Stats& st
           {"full_buckets", stats.full_buckets},
           {"overflowed_buckets", stats.overflowed_buckets},
           {"spilled_fingerprints", stats.spilled_fingerprints},
-          {"secondary_fraction", stats.secondary_fraction},
+          {"exposed_fraction", stats.exposed_fraction},
           {"bytes", stats.region_size.value},
           {"dram_bytes", stats.dram_size.value},
           {"region", filter.region().name()},

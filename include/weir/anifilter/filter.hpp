@@ -121,9 +121,9 @@ class Filter {
   [[nodiscard]] double load_factor() const;
   [[nodiscard]] Stats stats() const;
   /// The false-positive rate to expect now: 1 - (1 - 1/(2^f - 1))^m, where
-  /// m = load * slots_per_bucket * (1 + v (1 - s) + s) fingerprints are compared on average, v is
-  /// the share of buckets with the overflow bit and s that of fingerprints in their secondary
-  /// bucket.
+  /// m = load * slots_per_bucket * (1 + u) fingerprints are compared on average and u is
+  /// Stats::exposed_fraction. (With v the share of buckets that have the overflow bit and s that of
+  /// fingerprints in their secondary bucket, u is about v (1 - s) + s.)
   [[nodiscard]] double expected_fpr() const;
 
   /// Checks every invariant of the stored words and of the flags kept in DRAM. Needs quiescence.

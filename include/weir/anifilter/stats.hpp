@@ -18,9 +18,9 @@ struct Stats {
   std::uint64_t full_buckets = 0;          ///< no slot of its own and none to spill to
   std::uint64_t overflowed_buckets = 0;    ///< overflow bit set
   std::uint64_t spilled_fingerprints = 0;  ///< in their right neighbour
-  /// Estimate, from a sample of at most 2^16 fingerprints: the share that sits in its secondary
-  /// bucket.
-  double secondary_fraction = 0;
+  /// From a sample of about 2^16: the share of fingerprints whose other bucket has the overflow
+  /// bit. A lookup of a key of that bucket compares them too; Bucket Primacy saves the rest.
+  double exposed_fraction = 0;
   double expected_fpr = 0;  ///< of a key that was never inserted; see Filter::expected_fpr
   double bits_per_key = 0;  ///< of persistent memory, header included
   Bytes region_size;

@@ -15,6 +15,11 @@ constexpr std::size_t kPageBytes = 4096;
 
 }  // namespace
 
+void SyncQueues::widen(const Range& by) {
+  const auto [it, is_first] = ranges_.try_emplace(std::this_thread::get_id(), by);
+  it->second = {std::min(it->second.begin, by.begin), std::max(it->second.end, by.end)};
+}
+
 void SyncQueues::add(PersistentRegion& region, const void* p) {
   const auto bytes = region.bytes();
   const auto offset =
@@ -23,34 +28,24 @@ void SyncQueues::add(PersistentRegion& region, const void* p) {
                                           "; flush only its bytes");
   const std::size_t page = offset / kPageBytes * kPageBytes;
   std::lock_guard lock(mutex_);
-  auto& pages = pages_[std::this_thread::get_id()];
-  if (pages.empty() || pages.back() != page) pages.push_back(page);
+  widen({page, std::min(page + kPageBytes, bytes.size())});
 }
 
 void SyncQueues::sync(PersistentRegion& region) {
-  std::vector<std::size_t> pages;
+  Range range;
   {
     std::lock_guard lock(mutex_);
-    const auto it = pages_.find(std::this_thread::get_id());
-    if (it == pages_.end()) return;
-    pages = std::move(it->second);
-    pages_.erase(it);
+    const auto it = ranges_.find(std::this_thread::get_id());
+    if (it == ranges_.end()) return;
+    range = it->second;
+    ranges_.erase(it);
   }
-  std::sort(pages.begin(), pages.end());
-  pages.erase(std::unique(pages.begin(), pages.end()), pages.end());
-  const auto bytes = region.bytes();
   try {
-    for (std::size_t i = 0; i < pages.size();) {
-      const std::size_t begin = pages[i];
-      std::size_t end = begin + kPageBytes;
-      for (++i; i < pages.size() && pages[i] == end; ++i) end += kPageBytes;
-      region.sync(bytes.subspan(begin, std::min(end, bytes.size()) - begin));
-    }
+    region.sync(region.bytes().subspan(range.begin, range.end - range.begin));
   } catch (...) {
-    // Not durable, so they stay queued: a second fence must not return as if they were.
+    // Not durable, so it stays queued: a second fence must not return as if it were.
     std::lock_guard lock(mutex_);
-    auto& queue = pages_[std::this_thread::get_id()];
-    queue.insert(queue.end(), pages.begin(), pages.end());
+    widen(range);
     throw;
   }
 }
