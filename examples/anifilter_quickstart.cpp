@@ -14,6 +14,7 @@ namespace {
 using weir::anifilter::Filter;
 using weir::anifilter::InsertResult;
 
+// [fill]
 void fill(const std::filesystem::path& path) {
   weir::anifilter::Options options;
   options.capacity = 1'000'000;  // keys at 95 % load; everything else has a default
@@ -40,7 +41,9 @@ void fill(const std::filesystem::path& path) {
               filter.contains(std::uint64_t{42}) ? "probably" : "no");
   filter.close();  // or the destructor, which cannot report an error
 }
+// [fill]
 
+// [check]
 int check(const std::filesystem::path& path) {
   const Filter filter = Filter::open(path);  // recovers, had the program died in the middle
   std::printf("opened again in %.1f ms: %llu keys\n", 1e3 * filter.recovery().seconds,
@@ -53,6 +56,7 @@ int check(const std::filesystem::path& path) {
               wrong / 1e4, 100 * filter.expected_fpr());
   return missing == 0 ? 0 : 1;
 }
+// [check]
 
 }  // namespace
 

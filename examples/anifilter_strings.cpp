@@ -19,6 +19,7 @@ using weir::anifilter::InsertResult;
 
 constexpr std::size_t kBatch = 64;
 
+// [handle]
 /// Prints what is new and remembers it. A line that occurs twice in one batch is printed twice.
 void handle(Filter& filter, const std::vector<std::string>& lines) {
   // Batches of strings go in as hashes: hash() is what insert(string_view) would use.
@@ -37,6 +38,7 @@ void handle(Filter& filter, const std::vector<std::string>& lines) {
   if (filter.insert(fresh, results) != fresh.size())
     std::cerr << "the filter is full: some lines will be printed again\n";
 }
+// [handle]
 
 }  // namespace
 

@@ -115,7 +115,7 @@ class Trial {
           }
           break;
         case 2: {  // churn in batches
-          if (rng.below(8) != 0) break;
+          if (rng.below(2) != 0) break;
           const std::size_t n = 1 + rng.below(kBatch);
           if (filling) {
             for (std::size_t i = 0; i < n; ++i) keys[i] = {rng()};
@@ -162,7 +162,7 @@ class Trial {
           break;
         }
         default:
-          for (int i = 0; i < 8; ++i) {
+          for (int i = 0; i < 3; ++i) {
             ++result.lookups;
             if (!filter_.contains(any_resident(rng))) miss("lookup");
           }

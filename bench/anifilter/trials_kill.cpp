@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <deque>
 #include <memory>
 #include <thread>
@@ -208,6 +209,13 @@ class Trial {
     std::filesystem::remove(path);
     Options options = draw_options();
     options.buckets = 8 * (1 + rng_.below(std::uint64_t{1} << (4 + rng_.below(14))));
+    // How long does one like it take? The kill comes in that time, or shortly after.
+    const std::filesystem::path other = directory_.path() / "other.weir";
+    const auto begin = std::chrono::steady_clock::now();
+    Filter::create(other, options).close();
+    const std::chrono::duration<double, std::micro> usual =
+        std::chrono::steady_clock::now() - begin;
+    std::filesystem::remove(other);
     auto& started = log(0).begun;
     started = 0;
     Child child([&] {
@@ -216,7 +224,7 @@ class Trial {
       for (;;) wait_microseconds(1000);  // to be killed
     });
     while (child.running() && started == 0) std::this_thread::yield();
-    wait_microseconds(rng_.uniform() * rng_.uniform() * 4000);
+    wait_microseconds(rng_.uniform() * 1.2 * usual.count());
     child.kill();
     if (child.failed()) return complain("create() failed in the child");
     ++result_.create_rounds;

@@ -103,7 +103,7 @@ void add_create(CLI::App& group, Action& action) {
       .add_option("--layout", options->layout,
                   "Slots x bits a fingerprint, in a bucket of 8 bytes:\n"
                   "7x8, 6x10, 5x12 (default), 4x15, 3x20.\n"
-                  "Wrong answers at 95 % load: 3.9 %, 0.9 %, 0.18 %, 0.018 %, 0.0004 %")
+                  "Wrong answers at 95 % load: 4.0 %, 0.9 %, 0.18 %, 0.018 %, 0.0004 %")
       ->option_text("SxF")
       ->group("Structure");
   command

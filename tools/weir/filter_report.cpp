@@ -82,7 +82,6 @@ void print(const std::string& path, const anifilter::Filter& filter,
                                  percent(share(stats.overflowed_buckets, stats.buckets))));
   line("spilled", fmt::format("{} of the keys are in the next bucket of their line",
                               percent(share(stats.spilled_fingerprints, stats.size))));
-  line("in secondary", fmt::format("{} of the keys (estimate)", percent(stats.secondary_fraction)));
   line("opened in", fmt::format("{:.3g} s", filter.recovery().seconds));
 }
 

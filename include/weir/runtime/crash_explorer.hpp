@@ -113,8 +113,8 @@ struct CrashPoint {
   std::span<const OperationState> operations;  ///< by operation number
 };
 
-/// Returns "" when `image` (a private copy, free to be changed, aligned to a page) recovers to a legal state, else
-/// what is wrong. An exception counts as a failure with its message.
+/// Returns "" when `image` (a private copy, free to be changed, aligned to a page) recovers to a
+/// legal state, else what is wrong. An exception counts as a failure with its message.
 using CrashCheck = std::function<std::string(std::span<std::byte> image, const CrashPoint&)>;
 
 struct CrashExplorerOptions {
