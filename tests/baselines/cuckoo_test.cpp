@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cmath>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -35,7 +36,15 @@ class Cuckoo : public testing::Test {
 using Filters =
     testing::Types<PublishedCuckoo<FlushFreeAccess>, PublishedCuckoo<NativeAccess>, PackedCuckoo,
                    CrashSafeCuckoo<FlushFreeAccess>, LookaheadCuckoo<FlushFreeAccess>>;
-TYPED_TEST_SUITE(Cuckoo, Filters);
+struct FilterNames {
+  template <class T>
+  static std::string GetName(int i) {
+    constexpr const char* kNames[] = {"published",   "published_native", "packed",
+                                      "interleaved", "crash_safe",       "lookahead"};
+    return kNames[i];
+  }
+};
+TYPED_TEST_SUITE(Cuckoo, Filters, FilterNames);
 
 TYPED_TEST(Cuckoo, FindsEveryKeyItHolds) {
   auto& filter = this->make();
