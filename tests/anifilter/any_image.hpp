@@ -25,7 +25,7 @@ inline bool use_any_image(std::span<std::byte> image, bool writable) {
     for (std::uint64_t i = 0; i < 40; ++i) keys[i] = i;
     static_cast<void>(filter.contains(keys, found));
     if (!writable) return true;
-    for (const std::uint64_t key : keys) static_cast<void>(filter.insert(key));
+    for (int i = 0; i < 10; ++i) static_cast<void>(filter.insert(keys[i]));
     static_cast<void>(filter.insert(keys, inserted));
     for (const std::uint64_t key : keys) static_cast<void>(filter.contains(key));
     for (const std::uint64_t key : keys) static_cast<void>(filter.erase(key));

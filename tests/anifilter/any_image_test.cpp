@@ -26,11 +26,12 @@ void mend_checksums(std::span<std::byte> image) {
 TEST(AnyImage, IsRefusedOrUsable) {
   std::uint64_t opened = 0;
   std::uint64_t refused = 0;
-  for (std::uint64_t seed = 0; seed < 2000; ++seed) {
+  for (std::uint64_t seed = 0; seed < 600; ++seed) {
     Rng rng(seed);
     trials::TableRange range;
     range.consistency = rng.below(2) == 0 ? Consistency::strict : Consistency::relaxed;
     range.most_buckets = 16;
+    range.most_load = 0.95;
     Image image = trials::make_table(rng, range).image;
     const std::span<std::byte> bytes = image.bytes();
     const auto damage = [&](std::size_t begin, std::size_t length, std::uint64_t times) {
@@ -57,8 +58,8 @@ TEST(AnyImage, IsRefusedOrUsable) {
     }
     (test::use_any_image(bytes, rng.below(4) != 0) ? opened : refused) += 1;
   }
-  EXPECT_GT(opened, 500u);
-  EXPECT_GT(refused, 200u);
+  EXPECT_GT(opened, 150u);
+  EXPECT_GT(refused, 60u);
 }
 
 }  // namespace

