@@ -103,6 +103,7 @@ std::string StateChecker::check_lookups(const Filter& filter, std::span<const Ch
   std::vector<std::uint64_t> keys;
   keys.reserve(groups.size());
   for (const KeyModel::Group& group : groups) {
+    if (group.contested) continue;
     const std::int32_t debt = std::min(group.least[0], 0) + std::min(group.least[1], 0);
     for (int side = 0; side < 2; ++side)
       if (group.least[side] + debt > 0 && group.known[side]) keys.push_back(group.key[side]);
@@ -166,9 +167,6 @@ std::string StateChecker::check_life_goes_on(PersistentRegion& region,
     for (std::uint64_t i = 0; !full && i <= 2 * filter.slots(); ++i)
       full = insert(rng_()) == InsertResult::full;
     if (!full) return "the filter never gets full after recovery";
-    // A single line may be unlucky with its few keys, a random walk in a small table with its way.
-    if (table_->options.buckets > 8 && table_->options.lookahead_eviction && filter.load_factor() < 0.4)
-      return "the filter is full at 40 % load after recovery";
   }
   const Filter filter = Filter::open(region);
   const ModelReport report =

@@ -189,9 +189,10 @@ ModelReport compare(std::span<const Word> words, const LayoutInfo& layout, const
     for (std::size_t side = 0; side < 2; ++side) {
       // More here than have this prime bucket: some are here in their secondary one.
       const std::int32_t guests = found[g * 2 + side] - group.most[side];
-      if (guests > 0 && !group.vague && primacy && !bit(words[group.bucket[1 - side]], kOverflow))
+      if (guests > 0 && !group.vague && !group.contested && primacy &&
+          !bit(words[group.bucket[1 - side]], kOverflow))
         report.unfindable += static_cast<std::uint64_t>(guests);
-      if (found[g * 2 + side] >= least[side] || !primacy ||
+      if (found[g * 2 + side] >= least[side] || group.contested || !primacy ||
           bit(words[group.bucket[side]], kOverflow))
         continue;
       ++report.missing;

@@ -43,8 +43,11 @@ class KeyModel {
     std::uint32_t fingerprint = 0;
     std::int32_t least[2] = {0, 0};  ///< keys of that prime bucket that must be there
     std::int32_t most[2] = {0, 0};   ///< keys of that prime bucket that may be there
-    bool vague = false;              ///< a crash left more or less, and nobody knows of which side
-    std::uint64_t key[2] = {0, 0};   ///< a key of each side, if `known`
+    /// One of its keys may have been erased before it was inserted, which takes the copy of a
+    /// fellow: only the number of copies is known.
+    bool contested = false;
+    bool vague = false;             ///< a crash left more or less, and nobody knows of which side
+    std::uint64_t key[2] = {0, 0};  ///< a key of each side, if `known`
     bool known[2] = {false, false};
   };
   struct Side {
@@ -59,6 +62,7 @@ class KeyModel {
   /// As above; the group must have been made before.
   [[nodiscard]] bool find(std::uint32_t bucket, std::uint32_t fingerprint, Side& out) const;
 
+  void contest(std::uint32_t group) { groups_[group].contested = true; }
   void add(Side s, std::int32_t least, std::int32_t most) {
     groups_[s.group].least[s.side] += least;
     groups_[s.group].most[s.side] += most;
