@@ -19,13 +19,13 @@ inline bool use_any_image(std::span<std::byte> image, bool writable) {
     Filter filter = Filter::open(region);
     static_cast<void>(filter.verify());
     static_cast<void>(filter.stats());
-    std::uint64_t keys[40];
-    bool found[40];
-    InsertResult inserted[40];
-    for (std::uint64_t i = 0; i < 40; ++i) keys[i] = i;
+    std::uint64_t keys[12];
+    bool found[12];
+    InsertResult inserted[12];
+    for (std::uint64_t i = 0; i < 12; ++i) keys[i] = i;
     static_cast<void>(filter.contains(keys, found));
     if (!writable) return true;
-    for (int i = 0; i < 10; ++i) static_cast<void>(filter.insert(keys[i]));
+    for (int i = 0; i < 4; ++i) static_cast<void>(filter.insert(keys[i]));
     static_cast<void>(filter.insert(keys, inserted));
     for (const std::uint64_t key : keys) static_cast<void>(filter.contains(key));
     for (const std::uint64_t key : keys) static_cast<void>(filter.erase(key));
