@@ -179,8 +179,8 @@ std::string StateChecker::check_life_goes_on(PersistentRegion& region,
            (verified.problems.empty() ? "?" : verified.problems[0]);
   for (const KeyModel::Group& group : later.model.groups())
     for (int side = 0; side < 2; ++side)
-      if (group.least[side] > 0 && group.least[1 - side] >= 0 && group.known[side] &&
-          !filter.contains(group.key[side])) {
+      if (!group.contested && group.least[side] > 0 && group.least[1 - side] >= 0 &&
+          group.known[side] && !filter.contains(group.key[side])) {
         ++false_negatives;
         return "filled after recovery, key " + std::to_string(group.key[side]) + " is missing";
       }

@@ -157,7 +157,7 @@ class Core final : public Engine {
   InsertResult insert_elsewhere(const Key& key);
   bool insert_in_either(const Key& key, std::uint64_t secondary);
   bool take_from(std::uint64_t bucket, std::uint32_t fingerprint, std::uint64_t& changed);
-  bool erase_unfenced(const Key& key);
+  bool erase_unflushed(const Key& key, std::uint64_t& changed);
 
   // --- core_path.hpp ----------------------------------------------------------------------------
   enum class Search { found, none, changed };
@@ -186,7 +186,8 @@ class Core final : public Engine {
            look_ahead(secondary, key.fingerprint, eviction);
   }
   bool evict(const Key& key, Eviction& eviction);
-  void copy_victim(const Key& key, const Eviction& eviction);
+  template <class Flush>
+  void copy_victim(const Key& key, const Eviction& eviction, Flush&& flush_line);
   Search find_path(const Key& key, std::uint64_t secondary, Path& path) const;
   Search find_walk(const Key& key, std::uint64_t secondary, Path& path) const;
   bool holds_only_copies(const Key& key, std::uint64_t bucket) const;

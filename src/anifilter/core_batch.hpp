@@ -10,7 +10,8 @@ inline constexpr std::size_t kBatch = 64;
 /// What the inserts of a batch have left to do. Phase 1 stores all new fingerprints and all copies
 /// of victims; one fence; phase 2 overwrites the victims; one fence. The stripes of pending
 /// overwrites (R4) and of new overflow bits (R3) stay locked until then; a thread that holds such
-/// stripes never waits for another one: it drains first.
+/// stripes never waits for another one: it drains first. Lines are flushed together, right before
+/// the fence: a flush between two locks would be waited for by the second one.
 template <class B, class Access>
 struct Core<B, Access>::Batch {
   explicit Batch(Core& owner) : core(owner) {}
@@ -27,6 +28,7 @@ struct Core<B, Access>::Batch {
     core.drain(*this);
     locks.lock();
   }
+  void flush_later(std::uint64_t bucket) { unflushed.push_back(bucket); }
   void hold(Locks& locks) {
     locks.release_to([this](std::uint32_t stripe) { held.push_back(stripe); });
   }
@@ -34,13 +36,16 @@ struct Core<B, Access>::Batch {
   Core& core;
   std::vector<std::uint32_t> held;
   std::vector<Eviction> overwrites;
-  bool unfenced = false;
+  std::vector<std::uint64_t> unflushed;  ///< buckets whose line phase 1 has changed
 };
 
 template <class B, class Access>
 void Core<B, Access>::drain(Batch& batch) {
-  if (batch.unfenced) access_.fence();
-  batch.unfenced = false;
+  if (!batch.unflushed.empty()) {
+    for (const std::uint64_t bucket : batch.unflushed) flush(bucket);
+    batch.unflushed.clear();
+    if (batch.overwrites.empty() || !fault(Fault::no_fence_after_copy)) access_.fence();  // R4
+  }
   if (!batch.overwrites.empty()) {
     for (const auto& [incoming, victim] : batch.overwrites) overwrite_victim(incoming, victim);
     batch.overwrites.clear();
@@ -62,8 +67,7 @@ bool Core<B, Access>::evict_in_batch(const Key& key, Eviction& eviction, Batch& 
     locks.unlock(false);
     return false;
   }
-  copy_victim(key, eviction);
-  batch.unfenced = !fault(Fault::no_fence_after_copy);
+  copy_victim(key, eviction, [&](std::uint64_t bucket) { batch.flush_later(bucket); });
   batch.overwrites.push_back(eviction);
   batch.hold(locks);
   changes_.add(1);
@@ -89,11 +93,10 @@ InsertResult Core<B, Access>::insert_in_batch(const Key& key, Batch& batch) {
       bool new_bit = false;
       if (!in_prime && !fault(Fault::no_overflow_bit) && set_overflow(key.prime)) {
         new_bit = true;
-        if (!fault(Fault::no_flush_of_second_line)) flush(key.prime);
+        if (!fault(Fault::no_flush_of_second_line)) batch.flush_later(key.prime);
       }
       put(place, key.fingerprint);
-      flush(place.word);
-      batch.unfenced = true;
+      batch.flush_later(place.word);
       changes_.add(1);
       if (new_bit)
         batch.hold(locks);  // R3
@@ -176,8 +179,11 @@ std::size_t Core<B, Access>::erase(const std::uint64_t* hashes, std::size_t n, b
       keys[i] = key_of(hashes[first + i]);
       access_.prefetch_write(words_ + keys[i].prime);
     }
+    std::array<std::uint64_t, kBatch> changed;
     std::size_t in_batch = 0;
-    for (std::size_t i = 0; i < end; ++i) in_batch += results[first + i] = erase_unfenced(keys[i]);
+    for (std::size_t i = 0; i < end; ++i)
+      in_batch += results[first + i] = erase_unflushed(keys[i], changed[in_batch]);
+    for (std::size_t i = 0; i < in_batch; ++i) flush(changed[i]);
     if (in_batch != 0) access_.fence();
     changes_.add(-static_cast<std::int64_t>(in_batch));
     erased += in_batch;

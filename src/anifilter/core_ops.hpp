@@ -138,17 +138,14 @@ bool Core<B, Access>::take_from(std::uint64_t bucket, std::uint32_t fingerprint,
   return true;
 }
 
+/// True if a copy was removed; then the line of `changed` has to be flushed.
 template <class B, class Access>
-bool Core<B, Access>::erase_unfenced(const Key& key) {
-  std::uint64_t changed;
+bool Core<B, Access>::erase_unflushed(const Key& key, std::uint64_t& changed) {
   {
     Locks locks(stripes_, access_);
     locks.add_line_of(key.prime);
     locks.lock();
-    if (take_from(key.prime, key.fingerprint, changed)) {
-      flush(changed);
-      return true;
-    }
+    if (take_from(key.prime, key.fingerprint, changed)) return true;
     const bool elsewhere = (load(key.prime) & kOverflowBit) != 0;
     locks.unlock(false);
     if (!elsewhere) return false;
@@ -159,10 +156,8 @@ bool Core<B, Access>::erase_unfenced(const Key& key) {
   locks.add_lines_of(key.prime, secondary);
   locks.lock();
   if (take_from(key.prime, key.fingerprint, changed) ||
-      take_from(secondary, key.fingerprint, changed)) {
-    flush(changed);
+      take_from(secondary, key.fingerprint, changed))
     return true;
-  }
   locks.unlock(false);
   return false;
 }
@@ -171,7 +166,9 @@ template <class B, class Access>
 bool Core<B, Access>::erase(std::uint64_t hash) {
   expect_writable();
   const OperationScope<Access> scope(access_);
-  if (!erase_unfenced(key_of(hash))) return false;
+  std::uint64_t changed;
+  if (!erase_unflushed(key_of(hash), changed)) return false;
+  flush(changed);
   access_.fence();
   changes_.add(-1);
   return true;

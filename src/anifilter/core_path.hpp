@@ -191,12 +191,13 @@ void Core<B, Access>::overwrite_victim(const Move& incoming, const Move& victim)
 /// First half of an eviction: the newcomer's overflow bit if it goes to its secondary bucket, and
 /// the victim's copy. Both need a fence before the second half, overwrite_victim.
 template <class B, class Access>
-void Core<B, Access>::copy_victim(const Key& key, const Eviction& eviction) {
+template <class Flush>
+void Core<B, Access>::copy_victim(const Key& key, const Eviction& eviction, Flush&& flush_line) {
   if (eviction.incoming.home != key.prime && !fault(Fault::no_overflow_bit) &&
       set_overflow(key.prime))
-    flush(key.prime);
+    flush_line(key.prime);
   put(eviction.victim.to, eviction.victim.fingerprint);
-  flush(eviction.victim.to.word);
+  flush_line(eviction.victim.to.word);
 }
 
 /// The common eviction, of one move. False if it is no longer there.
@@ -212,7 +213,7 @@ bool Core<B, Access>::evict(const Key& key, Eviction& eviction) {
     locks.unlock(false);
     return false;
   }
-  copy_victim(key, eviction);
+  copy_victim(key, eviction, [this](std::uint64_t bucket) { flush(bucket); });
   if (!fault(Fault::no_fence_after_copy)) access_.fence();  // R4
   overwrite_victim(incoming, victim);
   access_.fence();
