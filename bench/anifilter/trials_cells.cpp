@@ -91,7 +91,8 @@ namespace {
 
 // Operations of the wanted kind for each thread; empty when this table has none left.
 std::vector<std::vector<Operation>> plan(const CellOptions& options, Table& table, Rng& rng) {
-  Finder finder(table, rng);
+  PlannedErases erases;
+  Finder finder(table, rng, erases);
   std::vector<std::vector<Operation>> threads(options.threads);
   const std::uint64_t most = options.kind == CellKind::batch ? 2 : options.threads > 1 ? 2 : 5;
   const std::uint64_t wanted = 1 + rng.below(most);
@@ -109,7 +110,7 @@ std::vector<std::vector<Operation>> plan(const CellOptions& options, Table& tabl
   }
   if (options.threads == 1) return threads;
   const std::uint64_t rivals = 1 + rng.below(3);
-  Finder other(table, rng);
+  Finder other(table, rng, erases);
   for (std::uint64_t i = 0; i < rivals; ++i) {
     std::optional<Operation> same;
     if (rng.below(3) == 0) same = other.find(options.kind);
@@ -120,24 +121,36 @@ std::vector<std::vector<Operation>> plan(const CellOptions& options, Table& tabl
 }
 
 // An erase that comes before its key is inserted, or once too often, may take the copy of a group
-// fellow: the caller's mistake, which two threads on the same keys make now and then.
+// fellow with the other prime bucket, if there is one: the caller's mistake, which two threads on
+// the same keys make now and then.
 void mark_contested(Table& table, std::span<const Operation> operations) {
   const auto groups = table.model.groups();
   std::vector<std::int32_t> erases(groups.size() * 2);
+  std::vector<std::int32_t> copies(groups.size() * 2);
+  for (std::size_t g = 0; g < groups.size(); ++g)
+    for (std::size_t side = 0; side < 2; ++side) copies[g * 2 + side] = groups[g].most[side];
   for (const Operation& operation : operations)
-    if (operation.kind == Operation::Kind::erase)
-      for (const KeyModel::Side& side : operation.sides) ++erases[side.group * 2 + side.side];
+    for (const KeyModel::Side& side : operation.sides)
+      ++(operation.kind == Operation::Kind::erase ? erases : copies)[side.group * 2 + side.side];
   for (std::uint32_t g = 0; g < groups.size(); ++g)
-    if (erases[g * 2] > groups[g].least[0] || erases[g * 2 + 1] > groups[g].least[1])
-      table.model.contest(g);
+    for (std::size_t side = 0; side < 2; ++side)
+      if (erases[g * 2 + side] > groups[g].least[side] && copies[g * 2 + 1 - side] > 0)
+        table.model.contest(g);
 }
 
 // An erase of a key that was certainly there must have found it.
 std::string judge_erases(const Table& table, std::span<const Operation> operations) {
+  std::vector<std::int32_t> left(table.model.groups().size());
+  for (std::size_t g = 0; g < left.size(); ++g)
+    left[g] = table.model.groups()[g].least[0] + table.model.groups()[g].least[1];
+  for (const Operation& operation : operations)
+    if (operation.kind == Operation::Kind::erase)
+      for (const KeyModel::Side& side : operation.sides) --left[side.group];
   for (const Operation& operation : operations)
     for (std::size_t i = 0; i < operation.keys.size(); ++i)
       if (operation.kind == Operation::Kind::erase && operation.succeeded[i] == 0 &&
-          !table.model.groups()[operation.sides[i].group].contested)
+          !table.model.groups()[operation.sides[i].group].contested &&
+          left[operation.sides[i].group] >= 0)
         return "erase misses key " + std::to_string(operation.keys[i]) + " that is there";
   return "";
 }
@@ -176,6 +189,8 @@ void record_and_explore(CellRun& run_state, Table& table,
     Filter filter = Filter::open(region);
     region.recorder()->set_fault(static_cast<unsigned>(options.fault));
     region.recorder()->restart();
+    const RecordingAccess access(region);
+    unsigned done = 0;  // only the body whose turn it is runs
     const auto body = [&](std::size_t thread) {
       const std::size_t end =
           thread + 1 < first_of.size() ? first_of[thread + 1] : operations.size();
@@ -189,6 +204,9 @@ void record_and_explore(CellRun& run_state, Table& table,
         if (options.threads == 1 && !run_state.is_kind(before, filter, operations[id]))
           ++run_state.result.unlike;
       }
+      // A thread that ends gives its log record to the next one that asks, at a time of the
+      // system's choice. Both stay until both are done, so that a seed always gives the same run.
+      for (++done; done < options.threads;) access.pause();
     };
     if (options.threads == 1) {
       body(0);

@@ -14,7 +14,7 @@ void run_crash_figures(Figures& figures, const RunOptions& options);
 void run_mutant_figures(Figures& figures, const RunOptions& options);
 void run_kill9_figures(Figures& figures, const RunOptions& options);
 void run_concurrent_figures(Figures& figures, const RunOptions& options);
-/// Finds the trace with WEIR_DATA (a file or a data directory) or in the source tree.
+/// Reads the trace in `options.data`, else in WEIR_DATA, else in data/ of the source tree.
 void run_mooncake_figures(Figures& figures, const RunOptions& options);
 
 }  // namespace weir::bench

@@ -11,7 +11,8 @@ constexpr int kTriesByDoing = 24;        // dear: an insert, a comparison, often
 
 }  // namespace
 
-Finder::Finder(Table& table, Rng& rng) : table_(&table), rng_(&rng), image_(table.image) {
+Finder::Finder(Table& table, Rng& rng, PlannedErases& erases)
+    : table_(&table), rng_(&rng), erases_(&erases), image_(table.image) {
   reopen();
 }
 
@@ -53,8 +54,8 @@ bool Finder::grow(std::uint64_t keys) {
 // Reserves one copy of a resident key for an erase.
 bool Finder::take(std::uint64_t key) {
   const KeyModel::Side side = table_->model.side_of(locate(key), key);
-  taken_.resize(table_->model.groups().size() * 2);
-  std::int32_t& taken = taken_[side.group * 2 + side.side];
+  erases_->resize(table_->model.groups().size() * 2);
+  std::int32_t& taken = (*erases_)[side.group * 2 + side.side];
   if (taken >= table_->model.groups()[side.group].least[side.side]) return false;
   ++taken;
   return true;
@@ -174,8 +175,12 @@ Operation Finder::rival(const Operation& first) {
     return rng_->below(odds) == 0 ? Operation::Kind::erase : Operation::Kind::insert;
   };
   switch (rng_->below(8)) {
-    case 0:  // the same key: a copy, or its erase (which may come too early and find nothing)
-      return make(kind_of(2), key);
+    case 0: {  // the same key: a copy, or its erase, which may come too early and find nothing
+      const KeyModel::Side side = table_->model.side_of(place, key);
+      // Too early it would take the copy of a fellow whose prime bucket is the other one.
+      const bool alone = table_->model.groups()[side.group].least[1 - side.side] == 0;
+      return make(alone ? kind_of(2) : Operation::Kind::insert, key);
+    }
     case 1:  // a victim of the eviction: moved while another thread wants it
     case 2: {
       for (std::size_t i = 0; i < moved_.size(); ++i) {

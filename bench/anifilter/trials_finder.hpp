@@ -8,11 +8,15 @@
 
 namespace weir::anifilter::trials {
 
+/// Erases that were planned for one run, by group and side of the table's model.
+using PlannedErases = std::vector<std::int32_t>;
+
 /// A scratch copy of a table, on which operations are tried one after the other.
 class Finder {
  public:
-  /// `table` gets the sides of new keys in its model (with no keys of them); must outlive this.
-  Finder(Table& table, Rng& rng);
+  /// `table` gets the sides of new keys in its model (with no keys of them). Finders of one run
+  /// share `erases`, so that none plans to erase a key once too often. All must outlive this.
+  Finder(Table& table, Rng& rng, PlannedErases& erases);
 
   /// The next operation of this kind, done on the scratch copy. Operations tried on the way that
   /// turned out to be of another kind are undone. Nothing when none was found in a while.
@@ -41,13 +45,13 @@ class Finder {
 
   Table* table_;
   Rng* rng_;
+  PlannedErases* erases_;
   Image image_;
   std::optional<ImageRegion> region_;
   std::optional<Filter> filter_;
   std::vector<Word> before_;
   Image saved_;
   std::vector<Resident> moved_;      // by the inserts found so far
-  std::vector<std::int32_t> taken_;  // erases found so far, by group and side
 };
 
 }  // namespace weir::anifilter::trials

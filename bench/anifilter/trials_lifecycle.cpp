@@ -122,7 +122,8 @@ void damage_header(std::span<std::byte> image, Rng& rng) {
 
 // Operations of some kind that leaves log records and half-done moves behind.
 std::vector<Operation> disturb(Table& table, Rng& rng) {
-  Finder finder(table, rng);
+  PlannedErases erases;
+  Finder finder(table, rng, erases);
   constexpr CellKind kKinds[] = {CellKind::lookahead, CellKind::path2, CellKind::batch,
                                  CellKind::lookahead, CellKind::secondary};
   const CellKind kind = kKinds[rng.below(std::size(kKinds))];

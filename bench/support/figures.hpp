@@ -102,6 +102,7 @@ struct RunOptions {
   std::uint64_t seed = 1;
   std::string out = {};   ///< results file
   std::string only = {};  ///< regular expression; empty: everything
+  std::string data = {};  ///< directory of the shipped data; empty: the usual places
 };
 
 /// Everything a run produced. Not thread-safe: topics run one after another.

@@ -53,6 +53,9 @@ int run_figures(std::string_view module, std::string_view description,
   app.add_option("--out", options.out, "Where the results are written")->capture_default_str();
   app.add_option("--only", options.only,
                  "Run only the topics and figures whose name contains this regular expression");
+  app.add_option(
+      "--data", options.data,
+      "Directory of the shipped data (default: WEIR_DATA, else data/ of the source tree)");
   app.add_option("--seed", options.seed, "Seed of all keys and random choices")
       ->capture_default_str();
   app.add_flag("--list", list, "Print topics and the figures that they must give, and stop");

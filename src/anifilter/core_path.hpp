@@ -110,7 +110,8 @@ auto Core<B, Access>::find_walk(const Key& key, std::uint64_t secondary, Path& p
     -> Search {
   constexpr std::size_t kMostKicks = 500;
   static_assert(kMostKicks + 3 <= Locks::kMost && kMostKicks + 1 <= Path::kMost);
-  thread_local Rng rng(splitmix64(thread_slot()));
+  // Of the key alone, so that a run can be repeated whatever its threads did before.
+  Rng rng(splitmix64(key.prime << 32 | key.fingerprint));
   path.clear();
   const std::uint64_t start = (rng() & 1) != 0 ? key.prime : secondary;
   Move incoming{{}, key.fingerprint, start, start};

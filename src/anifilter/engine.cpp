@@ -88,7 +88,10 @@ double Engine::expected_fpr() const {
 
 Stats Engine::stats() const {
   std::vector<std::uint8_t> occupancy(lines());
-  const ScanTotals totals = scan(1, occupancy.data());
+  // Threads may be writing: word by word with atomic loads, which loads of vectors are not.
+  const ScanTotals totals =
+      anifilter::kernels(options_.layout, Isa::baseline)
+          .scan(words_, lines(), options_.spillable_buckets, occupancy.data());
   const LayoutInfo& layout = info(options_.layout);
   Stats stats;
   stats.buckets = options_.buckets;

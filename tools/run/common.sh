@@ -60,7 +60,7 @@ END
 # --- packages ------------------------------------------------------------------------------------
 # A package counts as there when its command or header is, so that other systems work as well.
 build_packages=(cmake ninja-build g++ pkg-config python3 libgtest-dev libgmock-dev
-  libbenchmark-dev nlohmann-json3-dev libcli11-dev libfmt-dev)
+  librapidcheck-dev libbenchmark-dev nlohmann-json3-dev libcli11-dev libfmt-dev)
 optional_packages=(ccache libpmem-dev)
 lint_packages=(clang clang-format shellcheck git)
 docs_packages=(doxygen python3)
@@ -73,6 +73,7 @@ package_is_there() {
       ;;
     libgtest-dev) have_header gtest/gtest.h ;;
     libgmock-dev) have_header gmock/gmock.h ;;
+    librapidcheck-dev) have_header rapidcheck.h ;;
     libbenchmark-dev) have_header benchmark/benchmark.h ;;
     nlohmann-json3-dev) have_header nlohmann/json.hpp ;;
     libcli11-dev) have_header CLI/CLI.hpp ;;
