@@ -16,6 +16,7 @@
 //      its slots are released.
 // Readers take no lock (kernels_generic.hpp says why that is enough).
 #pragma once
+#include <algorithm>
 #include <array>
 #include <mutex>
 #include <string>
@@ -31,9 +32,9 @@ namespace weir::anifilter {
 
 /// A slot for a fingerprint. `spilled`: the slot is the right neighbour's slot 0.
 struct Place {
-  std::uint64_t word = 0;
-  unsigned slot = 0;
-  bool spilled = false;
+  std::uint64_t word;
+  unsigned slot;
+  bool spilled;
 };
 
 struct Key {
@@ -44,11 +45,30 @@ struct Key {
 /// One fingerprint's way to its new place; the first of a path is the new key's.
 struct Move {
   Place to;
-  std::uint32_t fingerprint = 0;
-  std::uint64_t home = 0;      ///< bucket that it will belong to at `to`
-  std::uint64_t old_home = 0;  ///< bucket that it belonged to before (not for the new key)
+  std::uint32_t fingerprint;
+  std::uint64_t home;      ///< bucket that it will belong to at `to`
+  std::uint64_t old_home;  ///< bucket that it belonged to before (not for the new key)
 };
-using Path = std::vector<Move>;
+/// On the stack, and only as much of it touched as there are moves.
+class Path {
+ public:
+  static constexpr std::size_t kMost = 504;  // the longest random walk
+  void clear() { size_ = 0; }
+  void push_back(const Move& move) { moves_[size_++] = move; }
+  void reverse() { std::reverse(begin(), end()); }
+  [[nodiscard]] std::size_t size() const { return size_; }
+  Move* begin() { return moves_; }
+  Move* end() { return moves_ + size_; }
+  [[nodiscard]] const Move* begin() const { return moves_; }
+  [[nodiscard]] const Move* end() const { return moves_ + size_; }
+  const Move& operator[](std::size_t i) const { return moves_[i]; }
+  [[nodiscard]] const Move& front() const { return moves_[0]; }
+  [[nodiscard]] const Move& back() const { return moves_[size_ - 1]; }
+
+ private:
+  Move moves_[kMost];
+  std::size_t size_ = 0;
+};
 
 template <class B, class Access>
 class Core final : public Engine {
@@ -72,6 +92,7 @@ class Core final : public Engine {
 
  private:
   using Locks = LineLocks<Access>;
+  using TwoLocks = TwoLineLocks<Access>;
 
   // --- words and places -------------------------------------------------------------------------
   Key key_of(std::uint64_t hash) const {
@@ -157,7 +178,7 @@ class Core final : public Engine {
   InsertResult insert_elsewhere(const Key& key);
   bool insert_in_either(const Key& key, std::uint64_t secondary);
   bool take_from(std::uint64_t bucket, std::uint32_t fingerprint, std::uint64_t& changed);
-  bool erase_unfenced(const Key& key);
+  bool erase_unflushed(const Key& key, std::uint64_t& changed);
 
   // --- core_path.hpp ----------------------------------------------------------------------------
   enum class Search { found, none, changed };
@@ -168,11 +189,12 @@ class Core final : public Engine {
   };
   /// A victim without one, from where the search goes on.
   struct Node {
-    Move incoming;  // what would take its place
+    std::uint32_t bucket;  ///< that it was looked at for, as victim number `victim`
+    std::uint32_t target;
+    std::uint32_t home;
     std::uint32_t fingerprint;
-    std::uint64_t home;
-    std::uint64_t target;
-    std::int32_t parent;
+    std::int16_t parent;
+    std::uint8_t victim;
   };
   void find_victims(std::uint64_t bucket, std::uint32_t incoming, Victims& victims) const;
   static Place victim_place(std::uint64_t bucket, unsigned i) {
@@ -180,14 +202,16 @@ class Core final : public Engine {
                           : Place{bucket, B::kSlots - 1 - i, false};
   }
   unsigned victim_count() const { return B::kSlots + (options_.spillable_buckets ? 1 : 0); }
-  bool look_ahead(std::uint64_t bucket, std::uint32_t incoming, Eviction& eviction) const;
-  bool look_ahead(const Key& key, std::uint64_t secondary, Eviction& eviction) const {
-    return look_ahead(key.prime, key.fingerprint, eviction) ||
-           look_ahead(secondary, key.fingerprint, eviction);
-  }
+  /// The victims of a key's two buckets; the second is filled only if the first gives nothing.
+  using Roots = Victims[2];
+  bool look_ahead(std::uint64_t bucket, std::uint32_t incoming, Victims& victims,
+                  Eviction& eviction) const;
+  template <class AnyLocks>
+  bool evict_under(AnyLocks& locks, const Key& key, Eviction& eviction);
   bool evict(const Key& key, Eviction& eviction);
-  void copy_victim(const Key& key, const Eviction& eviction);
-  Search find_path(const Key& key, std::uint64_t secondary, Path& path) const;
+  template <class Flush>
+  void copy_victim(const Key& key, const Eviction& eviction, Flush&& flush_line);
+  Search find_path(const Key& key, std::uint64_t secondary, const Roots& roots, Path& path) const;
   Search find_walk(const Key& key, std::uint64_t secondary, Path& path) const;
   bool holds_only_copies(const Key& key, std::uint64_t bucket) const;
   bool is_still(const Move& incoming, const Move& victim) const;
@@ -205,9 +229,18 @@ class Core final : public Engine {
 
   // --- core_batch.hpp ---------------------------------------------------------------------------
   struct Batch;
+  struct Chunk;
+  void stage(const std::uint64_t* hashes, std::size_t n, Chunk& chunk) const;
+  std::size_t insert_chunk(const Chunk& chunk, std::size_t n, Batch& batch, InsertResult* results);
   InsertResult insert_in_batch(const Key& key, Batch& batch);
   bool evict_in_batch(const Key& key, Eviction& eviction, Batch& batch);
   void drain(Batch& batch);
+  /// Sharing fences pays where they cost something; moves are logged one by one in strict mode; and
+  /// the two ablations take the single-key way.
+  bool shares_fences() const {
+    return Access::kFlushes && options_.consistency == Consistency::relaxed &&
+           options_.bucket_primacy && options_.lookahead_eviction;
+  }
 
   Access access_;
   std::mutex shared_log_;

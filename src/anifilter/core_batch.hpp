@@ -10,7 +10,8 @@ inline constexpr std::size_t kBatch = 64;
 /// What the inserts of a batch have left to do. Phase 1 stores all new fingerprints and all copies
 /// of victims; one fence; phase 2 overwrites the victims; one fence. The stripes of pending
 /// overwrites (R4) and of new overflow bits (R3) stay locked until then; a thread that holds such
-/// stripes never waits for another one: it drains first.
+/// stripes never waits for another one: it drains first. Lines are flushed together, right before
+/// the fence: a flush between two locks would be waited for by the second one.
 template <class B, class Access>
 struct Core<B, Access>::Batch {
   explicit Batch(Core& owner) : core(owner) {}
@@ -27,6 +28,7 @@ struct Core<B, Access>::Batch {
     core.drain(*this);
     locks.lock();
   }
+  void flush_later(std::uint64_t bucket) { unflushed.push_back(bucket); }
   void hold(Locks& locks) {
     locks.release_to([this](std::uint32_t stripe) { held.push_back(stripe); });
   }
@@ -34,13 +36,16 @@ struct Core<B, Access>::Batch {
   Core& core;
   std::vector<std::uint32_t> held;
   std::vector<Eviction> overwrites;
-  bool unfenced = false;
+  std::vector<std::uint64_t> unflushed;  ///< buckets whose line phase 1 has changed
 };
 
 template <class B, class Access>
 void Core<B, Access>::drain(Batch& batch) {
-  if (batch.unfenced) access_.fence();
-  batch.unfenced = false;
+  if (!batch.unflushed.empty()) {
+    for (const std::uint64_t bucket : batch.unflushed) flush(bucket);
+    batch.unflushed.clear();
+    if (batch.overwrites.empty() || !fault(Fault::no_fence_after_copy)) access_.fence();  // R4
+  }
   if (!batch.overwrites.empty()) {
     for (const auto& [incoming, victim] : batch.overwrites) overwrite_victim(incoming, victim);
     batch.overwrites.clear();
@@ -55,15 +60,15 @@ template <class B, class Access>
 bool Core<B, Access>::evict_in_batch(const Key& key, Eviction& eviction, Batch& batch) {
   auto& [incoming, victim] = eviction;
   Locks locks(stripes_, access_);
-  locks.add_lines_of(key.prime, victim.home);
+  locks.add_line_of(key.prime);
+  locks.add_line_of(victim.home);
   if (incoming.home != key.prime) locks.add_line_of(incoming.home);
   batch.lock(locks);
   if (!is_still(incoming, victim) || !find_place(victim.home, victim.to)) {
     locks.unlock(false);
     return false;
   }
-  copy_victim(key, eviction);
-  batch.unfenced = !fault(Fault::no_fence_after_copy);
+  copy_victim(key, eviction, [&](std::uint64_t bucket) { batch.flush_later(bucket); });
   batch.overwrites.push_back(eviction);
   batch.hold(locks);
   changes_.add(1);
@@ -89,11 +94,10 @@ InsertResult Core<B, Access>::insert_in_batch(const Key& key, Batch& batch) {
       bool new_bit = false;
       if (!in_prime && !fault(Fault::no_overflow_bit) && set_overflow(key.prime)) {
         new_bit = true;
-        if (!fault(Fault::no_flush_of_second_line)) flush(key.prime);
+        if (!fault(Fault::no_flush_of_second_line)) batch.flush_later(key.prime);
       }
       put(place, key.fingerprint);
-      flush(place.word);
-      batch.unfenced = true;
+      batch.flush_later(place.word);
       changes_.add(1);
       if (new_bit)
         batch.hold(locks);  // R3
@@ -101,8 +105,10 @@ InsertResult Core<B, Access>::insert_in_batch(const Key& key, Batch& batch) {
         locks.unlock(true);
       return InsertResult::inserted;
     }
+    Roots roots;
     Eviction eviction;
-    if (!look_ahead(key, secondary, eviction)) {
+    if (!look_ahead(key.prime, key.fingerprint, roots[0], eviction) &&
+        !look_ahead(secondary, key.fingerprint, roots[1], eviction)) {
       drain(batch);  // whatever it waits for may be held by this very batch
       return insert_elsewhere(key);
     }
@@ -110,57 +116,102 @@ InsertResult Core<B, Access>::insert_in_batch(const Key& key, Batch& batch) {
   }
 }
 
-/// A pipeline: the prime line of a key is fetched two steps ahead, and one step ahead the second
-/// line it will need, if any: its secondary bucket, or the alternate of the victim that will
-/// probably be evicted. All of that is only a guess; everything is looked at again under the locks.
+/// Keys on their way, sorted by what the occupancy flags say will become of them: a run of the same
+/// kind is what branch prediction can follow. Only a guess; everything is looked at again under the
+/// locks.
+template <class B, class Access>
+struct Core<B, Access>::Chunk {
+  static constexpr std::size_t kMost = 32;
+  std::array<Key, kMost> keys;
+  std::uint32_t for_prime;
+  std::uint32_t for_secondary;
+  std::uint32_t for_eviction;
+};
+
+template <class Body>
+void for_each_bit(std::uint32_t bits, Body&& body) {
+  for (; bits != 0; bits &= bits - 1) body(static_cast<std::size_t>(__builtin_ctz(bits)));
+}
+
+/// Hashes, sorts, and fetches the lines that will be needed first.
+template <class B, class Access>
+void Core<B, Access>::stage(const std::uint64_t* hashes, std::size_t n, Chunk& chunk) const {
+  std::uint32_t prime_blocked = 0;
+  for (std::size_t i = 0; i < n; ++i) {
+    const Key key = key_of(hashes[i]);
+    chunk.keys[i] = key;
+    access_.prefetch_write(words_ + key.prime);
+    prime_blocked |= static_cast<std::uint32_t>(blocked(key.prime)) << i;
+  }
+  std::uint32_t both_blocked = 0;
+  for_each_bit(prime_blocked, [&](std::size_t i) {
+    const std::uint64_t secondary = alternate(chunk.keys[i].prime, chunk.keys[i].fingerprint);
+    const bool also = blocked(secondary);
+    both_blocked |= static_cast<std::uint32_t>(also) << i;
+    access_.prefetch_write(words_ + (also ? chunk.keys[i].prime : secondary));
+  });
+  chunk.for_prime = static_cast<std::uint32_t>((std::uint64_t{1} << n) - 1) & ~prime_blocked;
+  chunk.for_secondary = prime_blocked & ~both_blocked;
+  chunk.for_eviction = both_blocked;
+}
+
+template <class B, class Access>
+std::size_t Core<B, Access>::insert_chunk(const Chunk& chunk, std::size_t n, Batch& batch,
+                                          InsertResult* results) {
+  const bool sharing = shares_fences();
+  const bool has_primacy = options_.bucket_primacy;
+  const auto insert_one = [&](std::size_t i) {
+    const Key& key = chunk.keys[i];
+    if (sharing)
+      results[i] = insert_in_batch(key, batch);
+    else if (has_primacy && !blocked(key.prime) && insert_in_prime(key))
+      results[i] = InsertResult::inserted;
+    else
+      results[i] = insert_elsewhere(key);
+  };
+  // The prime lines have come; choose the victims, so that their alternates come meanwhile.
+  std::array<Eviction, Chunk::kMost> evictions;
+  std::uint32_t chosen = 0;
+  if (options_.lookahead_eviction && options_.consistency == Consistency::relaxed)
+    for_each_bit(chunk.for_eviction, [&](std::size_t i) {
+      const Key& key = chunk.keys[i];
+      Victims victims;
+      if (!look_ahead(key.prime, key.fingerprint, victims, evictions[i])) return;
+      chosen |= std::uint32_t{1} << i;
+      access_.prefetch_write(words_ + evictions[i].victim.home);
+    });
+  for_each_bit(chunk.for_prime, insert_one);
+  for_each_bit(chunk.for_secondary, insert_one);
+  for_each_bit(chunk.for_eviction, [&](std::size_t i) {
+    const Key& key = chunk.keys[i];
+    const bool done =
+        (chosen >> i & 1) != 0 &&
+        (shares_fences() ? evict_in_batch(key, evictions[i], batch) : evict(key, evictions[i]));
+    if (!done) return insert_one(i);
+    results[i] = InsertResult::inserted;
+  });
+  return static_cast<std::size_t>(std::count(results, results + n, InsertResult::inserted));
+}
+
 template <class B, class Access>
 std::size_t Core<B, Access>::insert(const std::uint64_t* hashes, std::size_t n,
                                     InsertResult* results) {
   expect_writable();
-  // Sharing fences pays where they cost something; moves are logged one by one in strict mode; and
-  // the two ablations take the single-key way.
-  const bool share_fences = Access::kFlushes && options_.consistency == Consistency::relaxed &&
-                            options_.bucket_primacy && options_.lookahead_eviction;
-  constexpr std::size_t kStep = 16;
-  std::array<Key, 4 * kStep> keys;
-  const auto fetch_prime = [&](std::size_t i) {
-    const Key key = key_of(hashes[i]);
-    keys[i % keys.size()] = key;
-    access_.prefetch_write(words_ + key.prime);
-  };
-  const auto fetch_second = [&](std::size_t i) {
-    const Key& key = keys[i % keys.size()];
-    if (!blocked(key.prime)) return;
-    const std::uint64_t secondary = alternate(key.prime, key.fingerprint);
-    Eviction eviction;
-    if (!blocked(secondary))
-      access_.prefetch_write(words_ + secondary);
-    else if (options_.lookahead_eviction && look_ahead(key.prime, key.fingerprint, eviction))
-      access_.prefetch_write(words_ + eviction.victim.home);
-  };
-  const auto insert_one = [&](std::size_t i, Batch& batch) {
-    const Key& key = keys[i % keys.size()];
-    if (share_fences) return insert_in_batch(key, batch);
-    if (options_.bucket_primacy && !blocked(key.prime) && insert_in_prime(key))
-      return InsertResult::inserted;
-    return insert_elsewhere(key);
-  };
-
   std::size_t inserted = 0;
   Batch batch(*this);
-  for (std::size_t i = 0; i < std::min(n, 2 * kStep); ++i) fetch_prime(i);
-  for (std::size_t i = 0; i < std::min(n, kStep); ++i) fetch_second(i);
-  for (std::size_t first = 0; first < n; first += kBatch) {
+  Chunk chunks[2];
+  std::size_t now = std::min(n, Chunk::kMost);
+  stage(hashes, now, chunks[0]);
+  for (std::size_t first = 0, c = 0; first < n; c ^= 1) {
     const OperationScope<Access> scope(access_);
-    const std::size_t end = std::min(n, first + kBatch);
-    for (std::size_t i = first; i < end; ++i) {
-      if (i + 2 * kStep < n) fetch_prime(i + 2 * kStep);
-      if (i + kStep < n) fetch_second(i + kStep);
-      results[i] = insert_one(i, batch);
-      inserted += results[i] == InsertResult::inserted;
-    }
-    drain(batch);
+    const std::size_t next = std::min(n - first - now, Chunk::kMost);
+    stage(hashes + first + now, next, chunks[c ^ 1]);
+    inserted += insert_chunk(chunks[c], now, batch, results + first);
+    first += now;
+    now = next;
+    if (first % kBatch == 0) drain(batch);
   }
+  drain(batch);
   return inserted;
 }
 
@@ -176,8 +227,11 @@ std::size_t Core<B, Access>::erase(const std::uint64_t* hashes, std::size_t n, b
       keys[i] = key_of(hashes[first + i]);
       access_.prefetch_write(words_ + keys[i].prime);
     }
+    std::array<std::uint64_t, kBatch> changed;
     std::size_t in_batch = 0;
-    for (std::size_t i = 0; i < end; ++i) in_batch += results[first + i] = erase_unfenced(keys[i]);
+    for (std::size_t i = 0; i < end; ++i)
+      in_batch += results[first + i] = erase_unflushed(keys[i], changed[in_batch]);
+    for (std::size_t i = 0; i < in_batch; ++i) flush(changed[i]);
     if (in_batch != 0) access_.fence();
     changes_.add(-static_cast<std::int64_t>(in_batch));
     erased += in_batch;

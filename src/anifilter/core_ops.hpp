@@ -44,15 +44,25 @@ InsertResult Core<B, Access>::insert_elsewhere(const Key& key) {
       if (insert_in_either(key, secondary)) return InsertResult::inserted;
       if (options_.lookahead_eviction) continue;  // taken meanwhile; the flags say so by now
     }
+    Roots roots;
     Eviction eviction;
-    if (options_.lookahead_eviction && options_.consistency == Consistency::relaxed &&
-        look_ahead(key, secondary, eviction)) {
-      if (evict(key, eviction)) return InsertResult::inserted;
-      continue;
+    Path path;
+    Search search;
+    if (!options_.lookahead_eviction) {
+      search = find_walk(key, secondary, path);
+    } else if (look_ahead(key.prime, key.fingerprint, roots[0], eviction) ||
+               look_ahead(secondary, key.fingerprint, roots[1], eviction)) {
+      if (options_.consistency == Consistency::relaxed) {
+        if (evict(key, eviction)) return InsertResult::inserted;
+        continue;
+      }
+      search =
+          find_place(eviction.victim.home, eviction.victim.to) ? Search::found : Search::changed;
+      path.push_back(eviction.incoming);
+      path.push_back(eviction.victim);
+    } else {
+      search = find_path(key, secondary, roots, path);
     }
-    thread_local Path path;
-    const Search search = options_.lookahead_eviction ? find_path(key, secondary, path)
-                                                      : find_walk(key, secondary, path);
     if (search == Search::found && execute(key, path)) return InsertResult::inserted;
     if (search == Search::none) break;
     access_.pause();  // another thread changed the path; look again
@@ -66,8 +76,7 @@ InsertResult Core<B, Access>::insert_elsewhere(const Key& key) {
 template <class B, class Access>
 bool Core<B, Access>::insert_in_either(const Key& key, std::uint64_t secondary) {
   access_.prefetch_write(words_ + secondary);
-  Locks locks(stripes_, access_);
-  locks.add_lines_of(key.prime, secondary);
+  TwoLocks locks(stripes_, access_, key.prime, secondary);
   locks.lock();
   Place place;
   // Without primacy a key starts at either of its buckets, as in the cuckoo filter.
@@ -138,31 +147,25 @@ bool Core<B, Access>::take_from(std::uint64_t bucket, std::uint32_t fingerprint,
   return true;
 }
 
+/// True if a copy was removed; then the line of `changed` has to be flushed.
 template <class B, class Access>
-bool Core<B, Access>::erase_unfenced(const Key& key) {
-  std::uint64_t changed;
-  {
-    Locks locks(stripes_, access_);
-    locks.add_line_of(key.prime);
-    locks.lock();
-    if (take_from(key.prime, key.fingerprint, changed)) {
-      flush(changed);
-      return true;
-    }
-    const bool elsewhere = (load(key.prime) & kOverflowBit) != 0;
-    locks.unlock(false);
-    if (!elsewhere) return false;
-  }
-  const std::uint64_t secondary = alternate(key.prime, key.fingerprint);
-  access_.prefetch_write(words_ + secondary);
-  Locks locks(stripes_, access_);
-  locks.add_lines_of(key.prime, secondary);
-  locks.lock();
-  if (take_from(key.prime, key.fingerprint, changed) ||
-      take_from(secondary, key.fingerprint, changed)) {
-    flush(changed);
+bool Core<B, Access>::erase_unflushed(const Key& key, std::uint64_t& changed) {
+  const std::uint32_t stripe = stripes_.index(key.prime / kWordsPerLine);
+  stripes_.lock(stripe, access_);
+  if (take_from(key.prime, key.fingerprint, changed)) {
+    stripes_.unlock_changed(stripe);
     return true;
   }
+  const bool elsewhere = (load(key.prime) & kOverflowBit) != 0;
+  stripes_.unlock_unchanged(stripe);
+  if (!elsewhere) return false;
+  const std::uint64_t secondary = alternate(key.prime, key.fingerprint);
+  access_.prefetch_write(words_ + secondary);
+  TwoLocks locks(stripes_, access_, key.prime, secondary);
+  locks.lock();
+  if (take_from(key.prime, key.fingerprint, changed) ||
+      take_from(secondary, key.fingerprint, changed))
+    return true;
   locks.unlock(false);
   return false;
 }
@@ -171,7 +174,9 @@ template <class B, class Access>
 bool Core<B, Access>::erase(std::uint64_t hash) {
   expect_writable();
   const OperationScope<Access> scope(access_);
-  if (!erase_unfenced(key_of(hash))) return false;
+  std::uint64_t changed;
+  if (!erase_unflushed(key_of(hash), changed)) return false;
+  flush(changed);
   access_.fence();
   changes_.add(-1);
   return true;

@@ -28,9 +28,8 @@ void Core<B, Access>::find_victims(std::uint64_t bucket, std::uint32_t incoming,
 /// so that no bucket is read in vain. All are looked at without a branch, since which of them will
 /// do is a coin toss. False if there is none, or a slot is empty after all.
 template <class B, class Access>
-bool Core<B, Access>::look_ahead(std::uint64_t bucket, std::uint32_t incoming,
+bool Core<B, Access>::look_ahead(std::uint64_t bucket, std::uint32_t incoming, Victims& victims,
                                  Eviction& eviction) const {
-  Victims victims;
   find_victims(bucket, incoming, victims);
   if (victims.movable == 0) return false;
   const auto i = static_cast<unsigned>(__builtin_ctz(victims.movable));
@@ -42,18 +41,19 @@ bool Core<B, Access>::look_ahead(std::uint64_t bucket, std::uint32_t incoming,
   return victims.fingerprints[i] != 0;
 }
 
-/// If no victim has room to go to: breadth first over the victims' alternates, for a path of
-/// several moves whose last one ends in a bucket that is not blocked.
+/// If no victim of the key's buckets (`roots`) has room to go to: breadth first over their
+/// alternates, for a path of several moves whose last one ends in a bucket that is not blocked.
 template <class B, class Access>
-auto Core<B, Access>::find_path(const Key& key, std::uint64_t secondary, Path& path) const
-    -> Search {
+auto Core<B, Access>::find_path(const Key& key, std::uint64_t secondary, const Roots& roots,
+                                Path& path) const -> Search {
   constexpr std::size_t kMostNodes = 2000;
-  thread_local std::vector<Node> nodes;
-  nodes.clear();
+  Node nodes[kMostNodes];
+  std::size_t count = 0;
 
-  const auto is_on_path = [&](std::int32_t node, const Place& place) {
-    for (; node >= 0; node = nodes[static_cast<std::size_t>(node)].parent) {
-      const Place& other = nodes[static_cast<std::size_t>(node)].incoming.to;
+  const auto is_on_path = [&](int node, std::uint64_t bucket, unsigned victim) {
+    const Place place = victim_place(bucket, victim);
+    for (; node >= 0; node = nodes[node].parent) {
+      const Place other = victim_place(nodes[node].bucket, nodes[node].victim);
       if (other.word == place.word && other.slot == place.slot) return true;
     }
     return false;
@@ -62,48 +62,46 @@ auto Core<B, Access>::find_path(const Key& key, std::uint64_t secondary, Path& p
     path.clear();
     path.push_back({free, last.fingerprint, last.target, last.home});
     const Node* node = &last;
-    for (;; node = &nodes[static_cast<std::size_t>(node->parent)]) {
-      path.push_back(node->incoming);
-      if (node->parent < 0) break;
+    for (; node->parent >= 0; node = &nodes[node->parent]) {
+      const Node& parent = nodes[node->parent];
+      path.push_back({victim_place(node->bucket, node->victim), parent.fingerprint, node->bucket,
+                      parent.home});
     }
-    std::reverse(path.begin(), path.end());
+    path.push_back(
+        {victim_place(node->bucket, node->victim), key.fingerprint, node->bucket, node->bucket});
+    path.reverse();
   };
-  // `incoming` comes from `old_home` to `bucket`; takes the place of one of its victims.
-  const auto expand = [&](std::uint64_t bucket, std::int32_t parent, std::uint32_t incoming,
-                          std::uint64_t old_home) {
-    Victims victims;
-    find_victims(bucket, incoming, victims);
+  const auto add_victims = [&](std::uint64_t bucket, int parent, std::uint32_t incoming,
+                               const Victims& victims) {
     for (unsigned i = 0; i < victim_count(); ++i) {
       const auto fingerprint = static_cast<std::uint32_t>(victims.fingerprints[i]);
       if (fingerprint == 0) return Search::changed;  // there is room: start again
-      const Place place = victim_place(bucket, i);
-      if (fingerprint == incoming || is_on_path(parent, place)) continue;
-      const Node node{{place, incoming, bucket, old_home},
+      if (fingerprint == incoming || is_on_path(parent, bucket, i)) continue;
+      const Node node{static_cast<std::uint32_t>(bucket),
+                      static_cast<std::uint32_t>(victims.targets[i]),
+                      static_cast<std::uint32_t>(victims.homes[i]),
                       fingerprint,
-                      victims.homes[i],
-                      victims.targets[i],
-                      parent};
+                      static_cast<std::int16_t>(parent),
+                      static_cast<std::uint8_t>(i)};
       Place free;
       if ((victims.movable >> i & 1) != 0 && find_place(node.target, free)) {
         write_path(node, free);
         return Search::found;
       }
-      if (nodes.size() < kMostNodes) nodes.push_back(node);
+      if (count < kMostNodes) nodes[count++] = node;
     }
     return Search::none;
   };
 
-  for (const std::uint64_t bucket : {key.prime, secondary}) {
-    const Search search = expand(bucket, -1, key.fingerprint, bucket);
-    if (search != Search::none) return search;
-  }
-  for (std::size_t i = 0; i < nodes.size(); ++i) {
+  Search search = add_victims(key.prime, -1, key.fingerprint, roots[0]);
+  if (search == Search::none) search = add_victims(secondary, -1, key.fingerprint, roots[1]);
+  for (std::size_t i = 0; i < count && search == Search::none; ++i) {
     const Node node = nodes[i];
-    const Search search =
-        expand(node.target, static_cast<std::int32_t>(i), node.fingerprint, node.home);
-    if (search != Search::none) return search;
+    Victims victims;
+    find_victims(node.target, node.fingerprint, victims);
+    search = add_victims(node.target, static_cast<int>(i), node.fingerprint, victims);
   }
-  return Search::none;
+  return search;
 }
 
 /// The same without lookahead: a random walk, as in the cuckoo filter, but only looked at here.
@@ -111,7 +109,7 @@ template <class B, class Access>
 auto Core<B, Access>::find_walk(const Key& key, std::uint64_t secondary, Path& path) const
     -> Search {
   constexpr std::size_t kMostKicks = 500;
-  static_assert(kMostKicks + 3 <= Locks::kMost);
+  static_assert(kMostKicks + 3 <= Locks::kMost && kMostKicks + 1 <= Path::kMost);
   // Of the key alone, so that a run can be repeated whatever its threads did before.
   Rng rng(splitmix64(key.prime << 32 | key.fingerprint));
   path.clear();
@@ -192,34 +190,47 @@ void Core<B, Access>::overwrite_victim(const Move& incoming, const Move& victim)
 /// First half of an eviction: the newcomer's overflow bit if it goes to its secondary bucket, and
 /// the victim's copy. Both need a fence before the second half, overwrite_victim.
 template <class B, class Access>
-void Core<B, Access>::copy_victim(const Key& key, const Eviction& eviction) {
+template <class Flush>
+void Core<B, Access>::copy_victim(const Key& key, const Eviction& eviction, Flush&& flush_line) {
   if (eviction.incoming.home != key.prime && !fault(Fault::no_overflow_bit) &&
       set_overflow(key.prime))
-    flush(key.prime);
+    flush_line(key.prime);
   put(eviction.victim.to, eviction.victim.fingerprint);
-  flush(eviction.victim.to.word);
+  flush_line(eviction.victim.to.word);
 }
 
 /// The common eviction, of one move. False if it is no longer there.
 template <class B, class Access>
-bool Core<B, Access>::evict(const Key& key, Eviction& eviction) {
+template <class AnyLocks>
+bool Core<B, Access>::evict_under(AnyLocks& locks, const Key& key, Eviction& eviction) {
   auto& [incoming, victim] = eviction;
-  access_.prefetch_write(words_ + victim.home);
-  Locks locks(stripes_, access_);
-  locks.add_lines_of(key.prime, victim.home);
-  if (incoming.home != key.prime) locks.add_line_of(incoming.home);
   locks.lock();
   if (!is_still(incoming, victim) || !find_place(victim.home, victim.to)) {
     locks.unlock(false);
     return false;
   }
-  copy_victim(key, eviction);
+  copy_victim(key, eviction, [this](std::uint64_t bucket) { flush(bucket); });
   if (!fault(Fault::no_fence_after_copy)) access_.fence();  // R4
   overwrite_victim(incoming, victim);
   access_.fence();
   locks.unlock(true);
   changes_.add(1);
   return true;
+}
+
+template <class B, class Access>
+bool Core<B, Access>::evict(const Key& key, Eviction& eviction) {
+  const auto& [incoming, victim] = eviction;
+  access_.prefetch_write(words_ + victim.home);
+  if (incoming.home == key.prime) {
+    TwoLocks locks(stripes_, access_, key.prime, victim.home);
+    return evict_under(locks, key, eviction);
+  }
+  Locks locks(stripes_, access_);
+  locks.add_line_of(key.prime);
+  locks.add_line_of(incoming.home);
+  locks.add_line_of(victim.home);
+  return evict_under(locks, key, eviction);
 }
 
 template <class B, class Access>

@@ -10,6 +10,47 @@
 
 namespace weir::anifilter {
 
+/// The stripes of two lines (which may be one), locked in ascending order. Unlocks in its
+/// destructor, as "changed": a stray version step costs a reader one retry.
+template <class Access>
+class TwoLineLocks {
+ public:
+  TwoLineLocks(Stripes& stripes, const Access& access, std::uint64_t one, std::uint64_t other)
+      : stripes_(stripes), access_(access) {
+    const std::uint32_t a = stripes.index(one / kWordsPerLine);
+    const std::uint32_t b = stripes.index(other / kWordsPerLine);
+    first_ = std::min(a, b);  // no branch: which one comes first is a coin toss
+    second_ = std::max(a, b);
+  }
+  ~TwoLineLocks() {
+    if (locked_) unlock(true);
+  }
+  TwoLineLocks(const TwoLineLocks&) = delete;
+  TwoLineLocks& operator=(const TwoLineLocks&) = delete;
+
+  void lock() {
+    stripes_.lock(first_, access_);
+    if (second_ != first_) stripes_.lock(second_, access_);
+    locked_ = true;
+  }
+  void unlock(bool changed) {
+    unlock(first_, changed);
+    if (second_ != first_) unlock(second_, changed);
+    locked_ = false;
+  }
+
+ private:
+  void unlock(std::uint32_t stripe, bool changed) {
+    changed ? stripes_.unlock_changed(stripe) : stripes_.unlock_unchanged(stripe);
+  }
+
+  Stripes& stripes_;
+  const Access& access_;
+  std::uint32_t first_;
+  std::uint32_t second_;
+  bool locked_ = false;
+};
+
 /// The stripes of a few lines, locked together in ascending order, so that two threads cannot wait
 /// for each other. Unlocks in its destructor, as "changed": a stray version step costs a reader one
 /// retry.
@@ -31,14 +72,6 @@ class LineLocks {
     std::copy_backward(indices_ + at, indices_ + count_, indices_ + count_ + 1);
     indices_[at] = stripe;
     ++count_;
-  }
-  /// The same for the first two at once, without a branch on which comes first.
-  void add_lines_of(std::uint64_t one, std::uint64_t other) {
-    const std::uint32_t a = stripes_.index(one / kWordsPerLine);
-    const std::uint32_t b = stripes_.index(other / kWordsPerLine);
-    indices_[0] = std::min(a, b);
-    indices_[1] = std::max(a, b);
-    count_ = a == b ? 1 : 2;
   }
   void lock() {
     for (; locked_ < count_; ++locked_) stripes_.lock(indices_[locked_], access_);
