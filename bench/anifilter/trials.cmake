@@ -16,6 +16,7 @@ add_library(
   "${trials_dir}/trials_mooncake.cpp"
   "${trials_dir}/trials_mutants.cpp"
   "${trials_dir}/trials_oracle.cpp"
+  "${trials_dir}/trials_races.cpp"
   "${trials_dir}/trials_table.cpp")
 weir_target_flags(weir_anifilter_trials)
 target_include_directories(weir_anifilter_trials PUBLIC "${PROJECT_SOURCE_DIR}/bench")

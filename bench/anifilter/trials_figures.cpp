@@ -12,6 +12,7 @@
 #include "anifilter/trials_crash.hpp"
 #include "anifilter/trials_kill.hpp"
 #include "anifilter/trials_mooncake.hpp"
+#include "anifilter/trials_races.hpp"
 
 namespace weir::bench {
 namespace {
@@ -165,13 +166,20 @@ void run_concurrent_figures(Figures& figures, const RunOptions& options) {
     trial.seed = options.seed;
     total += trials::run_concurrent_trial(trial);
   }
+  const trials::RaceResult races =
+      trials::run_lookup_races(options.full ? 200'000 : 10'000, options.seed);
   figures.add(counted(
-      "concurrent_false_negatives", total.false_negatives, "keys", Better::lower,
+      "concurrent_false_negatives", total.false_negatives + races.false_negatives, "keys",
+      Better::lower,
       text("2 threads, load 0.90-0.97: %.1f M lookups, %.1f M inserts, %.1f M erases, single and "
-           "batched; %llu residents seen to move back to their prime bucket",
+           "batched; %llu residents seen to move back to their prime bucket; and %llu "
+           "interleavings, "
+           "access by access, of lookups with moves of their keys",
            1e-6 * static_cast<double>(total.lookups), 1e-6 * static_cast<double>(total.inserts),
            1e-6 * static_cast<double>(total.erases),
-           static_cast<unsigned long long>(total.moved_back))));
+           static_cast<unsigned long long>(total.moved_back),
+           static_cast<unsigned long long>(races.runs))));
+  figures.check(races.problem.empty(), races.problem);
   figures.check(total.problem.empty(), "concurrent: " + total.problem);
 }
 

@@ -92,8 +92,9 @@ std::optional<Operation> Finder::find_batch() {
   operation.batch = true;
   operation.kind = rng_->below(4) == 0 ? Operation::Kind::erase : Operation::Kind::insert;
   const std::uint64_t free = filter_->slots() - filter_->size();
-  const std::uint64_t most =
-      operation.kind == Operation::Kind::insert ? std::min<std::uint64_t>(free, 24) : 12;
+  const std::uint64_t most = operation.kind == Operation::Kind::insert
+                                 ? std::min<std::uint64_t>(free, rng_->below(8) == 0 ? 80 : 24)
+                                 : 12;
   if (most < 2) return std::nullopt;
   const std::uint64_t n = 2 + rng_->below(most - 1);
   for (std::uint64_t i = 0; i < n; ++i) {

@@ -27,6 +27,9 @@ class Finder {
   Operation rival(const Operation& first);
 
   [[nodiscard]] std::span<const Word> words() const { return filter_->words(); }
+  /// Where residents were that the operations found so far have moved.
+  [[nodiscard]] std::span<const Resident> moved() const { return moved_; }
+  [[nodiscard]] Location locate(std::uint64_t key) const;
   /// One-key operation with its side filled in.
   Operation make(Operation::Kind kind, std::uint64_t key);
   /// Adds keys (of any effect) to the table itself, before any operation was found; false when
@@ -36,7 +39,6 @@ class Finder {
  private:
   void reopen();
   void undo();
-  [[nodiscard]] Location locate(std::uint64_t key) const;
   std::optional<Operation> find_insert(Effect wanted);
   std::optional<Operation> find_batch();
   std::optional<Operation> find_erase();
@@ -51,7 +53,7 @@ class Finder {
   std::optional<Filter> filter_;
   std::vector<Word> before_;
   Image saved_;
-  std::vector<Resident> moved_;      // by the inserts found so far
+  std::vector<Resident> moved_;  // by the inserts found so far
 };
 
 }  // namespace weir::anifilter::trials

@@ -9,6 +9,7 @@
 #include "weir/runtime/workers.hpp"
 
 #include "anifilter/trials_concurrent.hpp"
+#include "anifilter/trials_races.hpp"
 
 namespace weir::anifilter {
 namespace {
@@ -36,6 +37,16 @@ INSTANTIATE_TEST_SUITE_P(
       return std::string("Of") + std::string(anifilter::info(std::get<0>(param.param)).name) +
              (std::get<1>(param.param) == Consistency::strict ? "Strict" : "Relaxed");
     });
+
+// Without the version check of a lookup it takes some hundred runs to miss a key, with its reads in
+// the wrong order some thousand.
+TEST(FilterConcurrency, LookupsMissNothingAtAnyInterleavingWithAMove) {
+  const trials::RaceResult result = trials::run_lookup_races(4000, 1);
+  EXPECT_EQ(result.problem, "");
+  EXPECT_EQ(result.false_negatives, 0u);
+  EXPECT_GT(result.moves, 500u);
+  EXPECT_GT(result.moves_to_prime, 100u);
+}
 
 TEST(FilterConcurrency, MoreThreadsThanLogRecords) {
   Options options;
