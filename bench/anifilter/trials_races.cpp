@@ -21,7 +21,7 @@ Race plan(Table& table, Rng& rng, RaceResult& result) {
   Finder finder(table, rng, erases);
   Race race;
   constexpr CellKind kKinds[] = {CellKind::lookahead, CellKind::path2, CellKind::lookahead,
-                                 CellKind::erase};
+                                 CellKind::erase, CellKind::batch};
   const std::uint64_t wanted = 1 + rng.below(4);
   for (std::uint64_t i = 0; i < wanted; ++i)
     if (auto operation = finder.find(kKinds[rng.below(std::size(kKinds))]))
