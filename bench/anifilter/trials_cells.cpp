@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <cmath>
 #include <ctime>
 
 #include "anifilter/trials_crash.hpp"
@@ -212,7 +213,9 @@ void record_and_explore(CellRun& run_state, Table& table,
       body(0);
     } else {
       const std::function<void()> bodies[] = {[&] { body(0); }, [&] { body(1); }};
-      run_interleaved(region, bodies, rng(), 0.15 + 0.3 * rng.uniform());
+      // From hand to hand at every few accesses, up to one thread standing still while the other
+      // does a whole operation.
+      run_interleaved(region, bodies, rng(), 0.4 * std::pow(0.05, rng.uniform()));
     }
     region.recorder()->set_fault(0);
     if (options.threads > 1) mark_contested(table, operations);
