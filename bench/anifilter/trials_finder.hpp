@@ -51,7 +51,7 @@ class Finder {
   std::optional<Filter> filter_;
   std::vector<Word> before_;
   Image saved_;
-  std::vector<Resident> moved_;      // by the inserts found so far
+  std::vector<Resident> moved_;  // by the inserts found so far
 };
 
 }  // namespace weir::anifilter::trials
