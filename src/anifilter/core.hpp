@@ -174,7 +174,13 @@ class Core final : public Engine {
   }
 
   // --- core_ops.hpp -----------------------------------------------------------------------------
-  bool insert_in_prime(const Key& key);
+  /// These insert, but leave it to the caller to count.
+  InsertResult insert_one(const Key& key) {
+    if (options_.bucket_primacy && !blocked(key.prime) && insert_in_prime(key))
+      return InsertResult::inserted;
+    return insert_elsewhere(key);
+  }
+  [[gnu::always_inline]] inline bool insert_in_prime(const Key& key);
   InsertResult insert_elsewhere(const Key& key);
   bool insert_in_either(const Key& key, std::uint64_t secondary);
   bool take_from(std::uint64_t bucket, std::uint32_t fingerprint, std::uint64_t& changed);

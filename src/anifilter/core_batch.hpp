@@ -71,7 +71,6 @@ bool Core<B, Access>::evict_in_batch(const Key& key, Eviction& eviction, Batch& 
   copy_victim(key, eviction, [&](std::uint64_t bucket) { batch.flush_later(bucket); });
   batch.overwrites.push_back(eviction);
   batch.hold(locks);
-  changes_.add(1);
   return true;
 }
 
@@ -98,7 +97,6 @@ InsertResult Core<B, Access>::insert_in_batch(const Key& key, Batch& batch) {
       }
       put(place, key.fingerprint);
       batch.flush_later(place.word);
-      changes_.add(1);
       if (new_bit)
         batch.hold(locks);  // R3
       else
@@ -159,15 +157,9 @@ template <class B, class Access>
 std::size_t Core<B, Access>::insert_chunk(const Chunk& chunk, std::size_t n, Batch& batch,
                                           InsertResult* results) {
   const bool sharing = shares_fences();
-  const bool has_primacy = options_.bucket_primacy;
-  const auto insert_one = [&](std::size_t i) {
+  const auto insert_next = [&](std::size_t i) {
     const Key& key = chunk.keys[i];
-    if (sharing)
-      results[i] = insert_in_batch(key, batch);
-    else if (has_primacy && !blocked(key.prime) && insert_in_prime(key))
-      results[i] = InsertResult::inserted;
-    else
-      results[i] = insert_elsewhere(key);
+    results[i] = sharing ? insert_in_batch(key, batch) : insert_one(key);
   };
   // The prime lines have come; choose the victims, so that their alternates come meanwhile.
   std::array<Eviction, Chunk::kMost> evictions;
@@ -180,17 +172,19 @@ std::size_t Core<B, Access>::insert_chunk(const Chunk& chunk, std::size_t n, Bat
       chosen |= std::uint32_t{1} << i;
       access_.prefetch_write(words_ + evictions[i].victim.home);
     });
-  for_each_bit(chunk.for_prime, insert_one);
-  for_each_bit(chunk.for_secondary, insert_one);
+  for_each_bit(chunk.for_prime, insert_next);
+  for_each_bit(chunk.for_secondary, insert_next);
   for_each_bit(chunk.for_eviction, [&](std::size_t i) {
     const Key& key = chunk.keys[i];
     const bool done =
         (chosen >> i & 1) != 0 &&
         (shares_fences() ? evict_in_batch(key, evictions[i], batch) : evict(key, evictions[i]));
-    if (!done) return insert_one(i);
+    if (!done) return insert_next(i);
     results[i] = InsertResult::inserted;
   });
-  return static_cast<std::size_t>(std::count(results, results + n, InsertResult::inserted));
+  const auto inserted = std::count(results, results + n, InsertResult::inserted);
+  changes_.add(inserted);
+  return static_cast<std::size_t>(inserted);
 }
 
 template <class B, class Access>

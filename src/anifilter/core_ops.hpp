@@ -11,9 +11,9 @@ InsertResult Core<B, Access>::insert(std::uint64_t hash) {
   const OperationScope<Access> scope(access_);
   const Key key = key_of(hash);
   access_.prefetch_write(words_ + key.prime);
-  if (options_.bucket_primacy && !blocked(key.prime) && insert_in_prime(key))
-    return InsertResult::inserted;
-  return insert_elsewhere(key);
+  const InsertResult result = insert_one(key);
+  if (result == InsertResult::inserted) changes_.add(1);
+  return result;
 }
 
 /// One line, one store, one flush, one fence. Durable when the fence returns; no bit of another
@@ -31,7 +31,6 @@ bool Core<B, Access>::insert_in_prime(const Key& key) {
   flush(place.word);
   stripes_.unlock_changed(stripe);
   access_.fence();
-  changes_.add(1);
   return true;
 }
 
@@ -102,7 +101,6 @@ bool Core<B, Access>::insert_in_either(const Key& key, std::uint64_t secondary) 
   access_.fence();
   if (late && home == secondary) set_overflow(key.prime);
   locks.unlock(true);  // R3: after the fence
-  changes_.add(1);
   return true;
 }
 

@@ -7,6 +7,8 @@ assume_yes=false
 preset=release
 jobs=$(nproc)
 export NINJA_STATUS="[%f/%t %es] "
+# Paths below here count as relative, so that a second clone finds what the first one compiled.
+export CCACHE_BASEDIR=${CCACHE_BASEDIR:-$PWD} CCACHE_NOHASHDIR=${CCACHE_NOHASHDIR:-true}
 
 elapsed() { printf '%d:%02d' $((($1) / 60)) $((($1) % 60)); }
 

@@ -7,7 +7,7 @@ cmd_lint() {
         cat <<'END'
 usage: ./run lint [options]
 Checks the source tree: clang-format, layering of includes, every public header alone, clang's view of
-every source, shellcheck, links and quoted code in documents, SPDX lines, file sizes. Runs all checks, then fails.
+every source, shellcheck, links, quoted code and tables of results in documents, SPDX lines, file sizes. Runs all checks, then fails.
 END
         common_help
         return
@@ -31,6 +31,7 @@ END
   check "Scripts" shellcheck -x "${scripts[@]}"
   check "Links" python3 tools/check_links.py
   check "Quoted code" python3 tools/check_quotes.py
+  check "Tables of results" python3 tools/results_tables.py --check
   check "Licence lines and sizes" python3 tools/check_tree.py
   # compile_commands.json must know the sources of today.
   cmake --preset "$preset" >build/lint-configure.log 2>&1 ||
