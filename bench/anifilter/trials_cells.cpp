@@ -116,7 +116,9 @@ std::vector<std::vector<Operation>> plan(const CellOptions& options, Table& tabl
     std::optional<Operation> same;
     if (rng.below(3) == 0) same = other.find(options.kind);
     const Operation& first_one = threads[0][rng.below(threads[0].size())];
-    threads[1].push_back(same ? std::move(*same) : finder.rival(first_one));
+    Operation next = same ? std::move(*same) : finder.rival(first_one);
+    // To say "full" takes thousands of reads, each a chance to switch: only now and then.
+    if (finder.accepts(next) || rng.below(32) == 0) threads[1].push_back(std::move(next));
   }
   return threads;
 }

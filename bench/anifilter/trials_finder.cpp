@@ -38,6 +38,12 @@ Operation Finder::make(Operation::Kind kind, std::uint64_t key) {
   return operation;
 }
 
+bool Finder::accepts(Operation operation) {
+  run(*filter_, operation);
+  return operation.kind == Operation::Kind::erase ||
+         std::ranges::count(operation.succeeded, 0) == 0;
+}
+
 bool Finder::grow(std::uint64_t keys) {
   bool grown = false;
   for (std::uint64_t i = 0; i < keys; ++i) {
@@ -75,8 +81,12 @@ std::optional<Operation> Finder::find_insert(Effect wanted) {
     operation.keys = {key};
     run(*filter_, operation);
     const EffectReport report = effect_of(before_, filter_->words(), table_->layout(), place);
-    if (operation.succeeded[0] == 0 || report.effect != wanted) {
-      if (operation.succeeded[0] != 0) undo();
+    if (operation.succeeded[0] == 0) {
+      done += 3;  // to find out that it is full took long
+      continue;
+    }
+    if (report.effect != wanted) {
+      undo();
       continue;
     }
     moved_.insert(moved_.end(), report.moved.begin(), report.moved.end());

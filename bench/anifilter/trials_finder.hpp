@@ -26,6 +26,9 @@ class Finder {
   /// buckets, same lines, the victims of its evictions. Not done on the scratch copy.
   Operation rival(const Operation& first);
 
+  /// Does an operation on the scratch copy; false if that has no room for all of its keys.
+  bool accepts(Operation operation);
+
   [[nodiscard]] std::span<const Word> words() const { return filter_->words(); }
   /// Where residents were that the operations found so far have moved.
   [[nodiscard]] std::span<const Resident> moved() const { return moved_; }
