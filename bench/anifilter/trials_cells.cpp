@@ -56,10 +56,10 @@ const char* to_string(CellKind kind) {
   return kNames[static_cast<std::size_t>(kind)];
 }
 
-std::string CellResult::name() const {
-  return std::string(to_string(kind)) +
-         (consistency == Consistency::strict ? "_strict" : "_relaxed") +
-         (threads > 1 ? "_" + std::to_string(threads) + "t" : "");
+std::string name_of(const CellOptions& cell) {
+  return std::string(to_string(cell.kind)) +
+         (cell.consistency == Consistency::strict ? "_strict" : "_relaxed") +
+         (cell.threads > 1 ? "_" + std::to_string(cell.threads) + "t" : "");
 }
 
 bool CellRun::done() const {
@@ -83,7 +83,7 @@ void CellRun::add(const CrashResult& explored, StateChecker* checker, std::uint6
 
 void CellRun::fail(const std::string& message, std::uint64_t failures) {
   result.failures += failures;
-  result.first_failure = result.name() + ", seed " + std::to_string(options.seed) + ", table " +
+  result.first_failure = name_of(options) + ", seed " + std::to_string(options.seed) + ", table " +
                          std::to_string(result.tables) + ", recording " +
                          std::to_string(result.recordings) + ": " + message;
 }

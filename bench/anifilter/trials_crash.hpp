@@ -60,12 +60,10 @@ struct CellResult {
   std::string first_failure;
   std::filesystem::path replay;
   double seconds = 0;  ///< thread CPU time
-
-  [[nodiscard]] std::string name() const;
-  CellKind kind = CellKind::own;
-  Consistency consistency = Consistency::relaxed;
-  unsigned threads = 1;
 };
+
+/// "lookahead_strict_2t"
+std::string name_of(const CellOptions& cell);
 
 /// Stops at the first failure.
 CellResult run_cell(const CellOptions& options);

@@ -8,11 +8,7 @@ namespace weir::anifilter::trials {
 
 /// A cell while it runs.
 struct CellRun {
-  explicit CellRun(const CellOptions& cell) : options(cell) {
-    result.kind = cell.kind;
-    result.consistency = cell.consistency;
-    result.threads = cell.threads;
-  }
+  explicit CellRun(const CellOptions& cell) : options(cell) {}
   [[nodiscard]] bool done() const;
   /// `known_states`: how many of the states the run before has counted already.
   void add(const CrashResult& explored, StateChecker* checker, std::uint64_t known_states);

@@ -49,7 +49,7 @@ MutantResult hunt_mutant(Fault fault, std::uint64_t states_per_cell, std::uint64
     result.states += found.states;
     if (found.failures == 0) continue;
     result.caught = true;
-    result.cell = found.name();
+    result.cell = name_of(cell);
     result.message = found.first_failure;
     break;
   }

@@ -9,11 +9,7 @@ namespace weir::anifilter::trials {
 namespace {
 
 std::string cell_name(const testing::TestParamInfo<CellOptions>& cell) {
-  CellResult named;
-  named.kind = cell.param.kind;
-  named.consistency = cell.param.consistency;
-  named.threads = cell.param.threads;
-  return named.name();
+  return name_of(cell.param);
 }
 
 class CrashCell : public testing::TestWithParam<CellOptions> {};
