@@ -94,6 +94,8 @@ class Core final : public Engine {
   using Locks = LineLocks<Access>;
   using TwoLocks = TwoLineLocks<Access>;
 
+  // Inlined by hand where a call would pass a Place through memory: g++ finds the functions too
+  // large.
   // --- words and places -------------------------------------------------------------------------
   Key key_of(std::uint64_t hash) const {
     return {geometry_.prime(hash), Geometry::fingerprint<B>(hash)};
@@ -108,13 +110,13 @@ class Core final : public Engine {
   static std::uint64_t home_of(std::uint64_t word, Word value, unsigned slot) {
     return slot == 0 && (value & kSpillBit) != 0 ? left_of(word) : word;
   }
-  bool blocked(std::uint64_t bucket) const {
+  WEIR_INLINE bool blocked(std::uint64_t bucket) const {
     return (__atomic_load_n(&occupancy_[bucket / kWordsPerLine], __ATOMIC_RELAXED) >>
                 (bucket % kWordsPerLine) &
             1) != 0;
   }
   /// A free slot for a fingerprint of `bucket`: its own from the top, else the neighbour's slot 0.
-  bool find_place(std::uint64_t bucket, Place& place) const {
+  WEIR_INLINE bool find_place(std::uint64_t bucket, Place& place) const {
     const Word free = B::empty(load(bucket));
     if (free != 0) {
       place = {bucket, B::highest(free), false};
@@ -126,7 +128,7 @@ class Core final : public Engine {
 
   /// Stores `fingerprint` at `place` and `extra` flag bits with it, in one store, and returns the
   /// new word. Under the line's lock.
-  Word overwrite(const Place& place, std::uint32_t fingerprint, Word extra) {
+  WEIR_INLINE Word overwrite(const Place& place, std::uint32_t fingerprint, Word extra) {
     const Word old = load(place.word);
     const Word lodger = place.slot == 0 ? kSpillBit : 0;
     const Word word = (B::replace(old, place.slot, fingerprint) & ~lodger) |
@@ -138,7 +140,7 @@ class Core final : public Engine {
   }
   /// The same for a slot that was empty: the line's buckets may be blocked now. (Only slot 0, which
   /// is taken last, makes a difference; and an overwrite makes none.)
-  void put(const Place& place, std::uint32_t fingerprint) {
+  WEIR_INLINE void put(const Place& place, std::uint32_t fingerprint) {
     if (B::slot0(overwrite(place, fingerprint, 0)) != 0) refresh_occupancy(place.word);
   }
   /// Empties a slot. Under the line's lock.
@@ -180,7 +182,7 @@ class Core final : public Engine {
       return InsertResult::inserted;
     return insert_elsewhere(key);
   }
-  [[gnu::always_inline]] inline bool insert_in_prime(const Key& key);
+  WEIR_INLINE bool insert_in_prime(const Key& key);
   InsertResult insert_elsewhere(const Key& key);
   bool insert_in_either(const Key& key, std::uint64_t secondary);
   bool take_from(std::uint64_t bucket, std::uint32_t fingerprint, std::uint64_t& changed);

@@ -176,9 +176,8 @@ std::size_t Core<B, Access>::insert_chunk(const Chunk& chunk, std::size_t n, Bat
   for_each_bit(chunk.for_secondary, insert_next);
   for_each_bit(chunk.for_eviction, [&](std::size_t i) {
     const Key& key = chunk.keys[i];
-    const bool done =
-        (chosen >> i & 1) != 0 &&
-        (shares_fences() ? evict_in_batch(key, evictions[i], batch) : evict(key, evictions[i]));
+    const bool done = (chosen >> i & 1) != 0 && (sharing ? evict_in_batch(key, evictions[i], batch)
+                                                         : evict(key, evictions[i]));
     if (!done) return insert_next(i);
     results[i] = InsertResult::inserted;
   });

@@ -19,7 +19,7 @@ InsertResult Core<B, Access>::insert(std::uint64_t hash) {
 /// One line, one store, one flush, one fence. Durable when the fence returns; no bit of another
 /// word depends on it, so the lock need not be held that long.
 template <class B, class Access>
-bool Core<B, Access>::insert_in_prime(const Key& key) {
+inline bool Core<B, Access>::insert_in_prime(const Key& key) {
   const std::uint32_t stripe = stripes_.index(key.prime / kWordsPerLine);
   stripes_.lock(stripe, access_);
   Place place;

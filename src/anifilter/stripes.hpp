@@ -8,6 +8,8 @@
 #include <memory>
 #include <thread>
 
+#include "anifilter/bucket.hpp"
+
 namespace weir::anifilter {
 
 /// A line is guarded by stripe `line & mask`. The word is a sequence lock: odd while a writer holds
@@ -29,20 +31,20 @@ class Stripes {
   [[nodiscard]] const Word* data() const { return words_.get(); }
 
   // acquire: pairs with the release in unlock_*; what the last holder stored is visible.
-  bool try_lock(std::uint32_t i) {
+  WEIR_INLINE bool try_lock(std::uint32_t i) {
     std::uint32_t version = words_[i].load(std::memory_order_relaxed);
     return (version & 1) == 0 &&
            words_[i].compare_exchange_strong(version, version + 1, std::memory_order_acquire);
   }
   template <class Access>
-  void lock(std::uint32_t i, const Access& access) {
+  WEIR_INLINE void lock(std::uint32_t i, const Access& access) {
     for (unsigned spins = 0; !try_lock(i); ++spins) {
       access.pause();
       if (spins >= 64) std::this_thread::yield();  // the holder may have been descheduled
     }
   }
-  void unlock_changed(std::uint32_t i) { step(i, +1); }
-  void unlock_unchanged(std::uint32_t i) { step(i, -1); }
+  WEIR_INLINE void unlock_changed(std::uint32_t i) { step(i, +1); }
+  WEIR_INLINE void unlock_unchanged(std::uint32_t i) { step(i, -1); }
 
   /// Even: nobody was changing a line of the stripe; the same value later: nobody did in between.
   [[nodiscard]] std::uint32_t version(std::uint32_t i) const {
@@ -52,7 +54,7 @@ class Stripes {
  private:
   static constexpr std::uint64_t kMost = std::uint64_t{1} << 16;  // 256 KiB: stays in a core's L2
 
-  void step(std::uint32_t i, int by) {
+  WEIR_INLINE void step(std::uint32_t i, int by) {
     const std::uint32_t now = words_[i].load(std::memory_order_relaxed);
     words_[i].store(now + static_cast<std::uint32_t>(by), std::memory_order_release);
   }
